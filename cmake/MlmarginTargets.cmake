@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# Flags that every target of ours gets, and the one way to add a library.
+
+add_library(mlmargin_flags INTERFACE)
+target_compile_options(mlmargin_flags INTERFACE
+  -Wall -Wextra -Wconversion -Wshadow
+  # GCC would fuse multiply and add, and the bits would hang on the target.
+  -ffp-contract=off
+  $<$<BOOL:${MLMARGIN_WARNINGS_AS_ERRORS}>:-Werror>)
+
+if(MLMARGIN_SANITIZE STREQUAL "address")
+  set(sanitize_flags -fsanitize=address,undefined -fno-sanitize-recover=all
+                     -fno-omit-frame-pointer)
+elseif(MLMARGIN_SANITIZE STREQUAL "thread")
+  # Debian's oneTBB is not instrumented, see src/kernel/parallel_for.cc.
+  set(sanitize_flags -fsanitize=thread
+                     -fsanitize-ignorelist=${CMAKE_SOURCE_DIR}/cmake/tsan_ignorelist.txt)
+elseif(MLMARGIN_SANITIZE)
+  message(FATAL_ERROR "MLMARGIN_SANITIZE is empty, 'address' or 'thread', "
+                      "not '${MLMARGIN_SANITIZE}'")
+endif()
+target_compile_options(mlmargin_flags INTERFACE ${sanitize_flags})
+target_link_options(mlmargin_flags INTERFACE ${sanitize_flags})
+
+# mlmargin_add_library(<target> OUTPUT <lib name> MAP <linker map> SOURCES ... LINK ...)
+#
+# A shared library with an unversioned SONAME, only the symbols of its map, and a run path that
+# finds its siblings. It stays mapped after dlclose, since its threads may outlive their caller.
+function(mlmargin_add_library target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "OUTPUT;MAP" "SOURCES;LINK")
+  add_library(${target} SHARED ${arg_SOURCES})
+  add_library(mlmargin::${target} ALIAS ${target})
+  set(map ${CMAKE_CURRENT_SOURCE_DIR}/${arg_MAP})
+  target_include_directories(${target}
+    PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
+    PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:mlmargin_flags> ${arg_LINK})
+  target_link_options(${target} PRIVATE
+    LINKER:--version-script=${map} LINKER:-z,nodelete
+    $<$<NOT:$<BOOL:${MLMARGIN_SANITIZE}>>:LINKER:-z,defs>)
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${arg_OUTPUT}
+    LINK_DEPENDS ${map}
+    INSTALL_RPATH $ORIGIN)
+  install(TARGETS ${target} EXPORT mlmarginTargets LIBRARY DESTINATION ${MLMARGIN_INSTALL_LIBDIR})
+endfunction()
+
+# mlmargin_add_library_alias(<target> <other link name>)
+#
+# Another file name that CANN has or had for the library, as a symbolic link beside it.
+function(mlmargin_add_library_alias target name)
+  add_custom_command(TARGET ${target} POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE_NAME:${target}>
+            $<TARGET_FILE_DIR:${target}>/lib${name}.so)
+  install(FILES $<TARGET_FILE_DIR:${target}>/lib${name}.so
+          DESTINATION ${MLMARGIN_INSTALL_LIBDIR})
+endfunction()
