@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The outcome of a call of the C++ API: errors are values, no exception crosses the library's
+// border.
+#ifndef MLMARGIN_STATUS_H_
+#define MLMARGIN_STATUS_H_
+
+#include <string>
+#include <utility>
+
+namespace mlmargin {
+
+enum class StatusCode {
+  kOk,
+  kInvalidArgument,  // An argument is wrong; nothing was written.
+  kLabelOutOfRange,  // A label is outside [0, classes) and LabelCheck::kError is set; nothing was
+                     // written.
+  kOutOfMemory,      // Scratch memory could not be had; outputs are unspecified.
+};
+
+class [[nodiscard]] Status {
+ public:
+  Status() = default;
+  Status(StatusCode code, std::string message) : code_(code), message_(std::move(message)) {}
+
+  bool ok() const { return code_ == StatusCode::kOk; }
+  StatusCode code() const { return code_; }
+  // Names the argument, what was expected and what came; empty on success.
+  const std::string& message() const { return message_; }
+
+ private:
+  StatusCode code_ = StatusCode::kOk;
+  std::string message_;
+};
+
+}  // namespace mlmargin
+
+#endif  // MLMARGIN_STATUS_H_

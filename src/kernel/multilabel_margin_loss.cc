@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mlmargin/multilabel_margin_loss.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <limits>
+#include <mutex>
+#include <new>
+#include <string>
+
+#include "kernel/element.h"
+#include "kernel/float_environment.h"
+#include "kernel/label_list.h"
+#include "kernel/parallel_for.h"
+#include "kernel/row_kernel.h"
+#include "mlmargin/settings.h"
+
+namespace mlmargin {
+namespace kernel {
+namespace {
+
+// A row's sum is made of at most this many parts, each the sum of its blocks in order; so one
+// thread alone and many threads over one row add in the same order.
+constexpr int64_t kMaxParts = 1024;
+
+// Work of one task, in classes: a few microseconds, well above the cost of handing it out.
+constexpr int64_t kTaskClasses = 32768;
+
+// Below this many classes in all a call stays on its thread: waking another costs more.
+constexpr int64_t kSerialClasses = 16384;
+
+// Fewer rows than this per thread, and long ones, are split by classes.
+constexpr int64_t kRowsPerThread = 4;
+
+int64_t DivideUp(int64_t a, int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
+
+// One call: the arguments and what its tasks share.
+class Call {
+ public:
+  explicit Call(const LossArguments& arguments)
+      : args_(arguments),
+        sum_range_(SumRange()),
+        threads_(arguments.rows > kSerialClasses / arguments.classes ? NumThreads() : 1),
+        part_classes_(DivideUp(DivideUp(arguments.classes, kBlockClasses), kMaxParts) *
+                      kBlockClasses) {}
+
+  Status Run(BadLabels* bad_labels);
+
+ private:
+  Row RowAt(int64_t row) const;
+  LabelRow LabelsAt(int64_t row) const;
+  int64_t PartEnd(int64_t begin) const {
+    return begin + std::min(part_classes_, args_.classes - begin);
+  }
+
+  int64_t RowGrain() const { return std::max<int64_t>(1, kTaskClasses / args_.classes); }
+  void FindBadLabels(int64_t begin, int64_t end);
+  void ComputeRows(int64_t begin, int64_t end);
+  void ComputeRowByParts(int64_t row, LabelList* list);
+  void KeepRowLoss(int64_t row, double row_sum);
+  void AddBadLabels(const BadLabels& found);
+  void Reduce() const;
+
+  const LossArguments& args_;
+  const SumRangeFunction sum_range_;
+  const int threads_;
+  const int64_t part_classes_;
+  std::atomic<bool> out_of_memory_ = false;
+  std::mutex bad_labels_mutex_;
+  BadLabels bad_labels_;
+};
+
+Row Call::RowAt(int64_t row) const {
+  const int64_t bytes = ScoreBytes(args_.score_type);
+  Row result;
+  result.scores = Offset(args_.scores.data, row * args_.scores.row_stride * bytes);
+  result.score_stride = args_.scores.column_stride;
+  result.type = args_.score_type;
+  result.mask = args_.mask.data == nullptr
+                    ? nullptr
+                    : Offset(args_.mask.data, row * args_.mask.row_stride * bytes);
+  result.mask_stride = args_.mask.column_stride;
+  result.labels = nullptr;
+  return result;
+}
+
+LabelRow Call::LabelsAt(int64_t row) const {
+  return {Offset(args_.labels.data, row * args_.labels.row_stride * LabelBytes(args_.label_type)),
+          args_.labels.column_stride, args_.label_columns, args_.label_type};
+}
+
+void Call::AddBadLabels(const BadLabels& found) {
+  if (found.count == 0) return;
+  const std::lock_guard lock(bad_labels_mutex_);
+  MergeBadLabels(found, &bad_labels_);
+}
+
+void Call::FindBadLabels(int64_t begin, int64_t end) {
+  BadLabels found;
+  for (int64_t row = begin; row < end; ++row) {
+    CountBadLabels(LabelsAt(row), row, args_.classes, &found);
+  }
+  AddBadLabels(found);
+}
+
+void Call::KeepRowLoss(int64_t row, double row_sum) {
+  if (args_.reduction != Reduction::kNone) {
+    args_.row_losses[row] = row_sum;
+    return;
+  }
+  StoreLoss(row_sum / static_cast<double>(args_.classes), args_.score_type,
+            Offset(args_.loss, row * args_.loss_stride * ScoreBytes(args_.score_type)));
+}
+
+void Call::ComputeRows(int64_t begin, int64_t end) {
+  LabelList list;
+  BadLabels found;
+  for (int64_t n = begin; n < end; ++n) {
+    Row row = RowAt(n);
+    if (!list.Read(LabelsAt(n), row.scores, row.score_stride, row.type, n, args_.classes, &found)) {
+      out_of_memory_ = true;
+      return;
+    }
+    row.labels = &list;
+    double row_sum = 0;
+    for (int64_t part = 0; part < args_.classes; part = PartEnd(part)) {
+      row_sum += sum_range_(row, part, PartEnd(part));
+    }
+    KeepRowLoss(n, row_sum);
+  }
+  AddBadLabels(found);
+}
+
+void Call::ComputeRowByParts(int64_t n, LabelList* list) {
+  Row row = RowAt(n);
+  BadLabels found;
+  {
+    const DefaultFloatEnvironment environment;
+    if (!list->Read(LabelsAt(n), row.scores, row.score_stride, row.type, n, args_.classes,
+                    &found)) {
+      out_of_memory_ = true;
+      return;
+    }
+  }
+  AddBadLabels(found);
+  row.labels = list;
+  std::array<double, kMaxParts> sums;
+  const int64_t num_parts = DivideUp(args_.classes, part_classes_);
+  const int64_t grain = std::max<int64_t>(1, kTaskClasses / part_classes_);
+  ParallelFor(num_parts, grain, threads_, [&](int64_t begin, int64_t end) {
+    for (int64_t part = begin; part < end; ++part) {
+      const int64_t first = part * part_classes_;
+      sums[static_cast<size_t>(part)] = sum_range_(row, first, PartEnd(first));
+    }
+  });
+  const DefaultFloatEnvironment environment;
+  double row_sum = 0;
+  for (int64_t part = 0; part < num_parts; ++part) row_sum += sums[static_cast<size_t>(part)];
+  KeepRowLoss(n, row_sum);
+}
+
+// Adds the rows in order, in runs of 4,096, so that the error does not grow with their number.
+void Call::Reduce() const {
+  constexpr int64_t kRun = 4096;
+  const DefaultFloatEnvironment environment;
+  double total = 0;
+  for (int64_t run = 0; run < args_.rows; run += kRun) {
+    double run_sum = 0;
+    for (int64_t n = run; n < std::min(run + kRun, args_.rows); ++n) {
+      run_sum += args_.row_losses[n];
+    }
+    total += run_sum;
+  }
+  double divisor = static_cast<double>(args_.classes);
+  if (args_.reduction == Reduction::kMean) divisor *= static_cast<double>(args_.rows);
+  StoreLoss(total / divisor, args_.score_type, args_.loss);
+}
+
+Status Call::Run(BadLabels* bad_labels) {
+  if (args_.reject_bad_labels) {
+    ParallelFor(args_.rows, RowGrain(), threads_,
+                [this](int64_t begin, int64_t end) { FindBadLabels(begin, end); });
+    if (bad_labels_.count > 0) {
+      if (bad_labels != nullptr) *bad_labels = bad_labels_;
+      return {StatusCode::kLabelOutOfRange,
+              std::to_string(bad_labels_.count) + " labels are outside [-1, " +
+                  std::to_string(args_.classes - 1) + "], the first is " +
+                  std::to_string(bad_labels_.value) + " at row " + std::to_string(bad_labels_.row) +
+                  ", position " + std::to_string(bad_labels_.column)};
+    }
+  }
+  const bool by_classes =
+      threads_ > 1 && args_.rows < kRowsPerThread * threads_ && args_.classes > kTaskClasses;
+  if (by_classes) {
+    LabelList list;
+    for (int64_t n = 0; n < args_.rows && !out_of_memory_; ++n) ComputeRowByParts(n, &list);
+  } else {
+    ParallelFor(args_.rows, RowGrain(), threads_,
+                [this](int64_t begin, int64_t end) { ComputeRows(begin, end); });
+  }
+  if (out_of_memory_) {
+    return {StatusCode::kOutOfMemory, "no memory for the label list of a row"};
+  }
+  if (args_.reduction != Reduction::kNone) Reduce();
+  if (bad_labels != nullptr) *bad_labels = bad_labels_;
+  return {};
+}
+
+Status Invalid(const char* argument, const char* expected, const std::string& got) {
+  return {StatusCode::kInvalidArgument,
+          std::string(argument) + " must be " + expected + ", got " + got};
+}
+
+Status Check(const LossArguments& args) {
+  if (args.rows < 0) return Invalid("rows", ">= 0", std::to_string(args.rows));
+  if (args.classes < 1) return Invalid("classes", ">= 1", std::to_string(args.classes));
+  if (args.label_columns < 0) {
+    return Invalid("label_columns", ">= 0", std::to_string(args.label_columns));
+  }
+  const bool none = args.reduction == Reduction::kNone;
+  if (args.loss == nullptr && !(none && args.rows == 0)) return Invalid("loss", "data", "null");
+  if (args.rows == 0) return {};
+  if (args.scores.data == nullptr) return Invalid("scores", "data", "null");
+  if (args.labels.data == nullptr && args.label_columns > 0) {
+    return Invalid("labels", "data", "null");
+  }
+  if (!none && args.row_losses == nullptr) {
+    return Invalid("row_losses", "scratch of `rows` doubles", "null");
+  }
+  return {};
+}
+
+// The loss of no rows: an empty sum, and 0/0 for the mean.
+void StoreEmpty(const LossArguments& args) {
+  if (args.reduction == Reduction::kNone) return;
+  StoreLoss(args.reduction == Reduction::kSum ? 0.0 : std::numeric_limits<double>::quiet_NaN(),
+            args.score_type, args.loss);
+}
+
+}  // namespace
+}  // namespace kernel
+
+Status MultilabelMarginLoss(const LossArguments& arguments, BadLabels* bad_labels) {
+  try {
+    if (bad_labels != nullptr) *bad_labels = BadLabels();
+    Status status = kernel::Check(arguments);
+    if (!status.ok()) return status;
+    if (arguments.rows == 0) {
+      kernel::StoreEmpty(arguments);
+      return {};
+    }
+    return kernel::Call(arguments).Run(bad_labels);
+  } catch (const std::bad_alloc&) {
+    return {StatusCode::kOutOfMemory, ""};  // No memory for words either.
+  }
+}
+
+}  // namespace mlmargin

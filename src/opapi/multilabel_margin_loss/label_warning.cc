@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opapi/multilabel_margin_loss/label_warning.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+
+#include "runtime/private_api.h"
+
+namespace mlmargin::opapi {
+namespace {
+
+// 1 to 10, then 20, 40, 80, ...
+bool IsLogged(uint64_t call) {
+  if (call <= 10) return true;
+  if (call % 10 != 0) return false;
+  const uint64_t tens = call / 10;
+  return (tens & (tens - 1)) == 0;
+}
+
+}  // namespace
+
+void WarnAboutLabels(const BadLabels& bad_labels, int64_t classes) {
+  if (bad_labels.count == 0) return;
+  static std::atomic<uint64_t> calls = 0;
+  const uint64_t call = ++calls;
+  if (!IsLogged(call)) return;
+  runtime::Log(ACL_WARNING, "OP",
+               fmt::format("aclnnMultilabelMarginLoss: target: {} labels outside [-1, {}] were "
+                           "skipped, the first is {} at row {}, position {} (call {} with such "
+                           "labels; MLMARGIN_LABEL_CHECK=error makes it an error)",
+                           bad_labels.count, classes - 1, bad_labels.value, bad_labels.row,
+                           bad_labels.column, call));
+}
+
+}  // namespace mlmargin::opapi
