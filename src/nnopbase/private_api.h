@@ -24,9 +24,9 @@ using runtime::Status;
 // the handle, so an executor keeps what it saw in phase 1 by holding the old one.
 struct Tensor {
   std::vector<int64_t> view_shape;
-  std::vector<int64_t> strides;        // In elements, one per view dimension.
+  std::vector<int64_t> strides;  // In elements, one per view dimension.
   std::vector<int64_t> storage_shape;
-  int64_t offset = 0;                  // In elements, from `data`.
+  int64_t offset = 0;  // In elements, from `data`.
   aclDataType dtype = ACL_DT_UNDEFINED;
   aclFormat format = ACL_FORMAT_ND;
   void* data = nullptr;
@@ -80,19 +80,17 @@ struct Argument {
 // Makes the executor of a phase 1 that passed its checks. `function` is the phase-2 function that
 // may run it, a string literal.
 MLMARGIN_PRIVATE_API Status CreateExecutor(const char* function, std::vector<Argument> inputs,
-                                           std::vector<Argument> outputs,
-                                           uint64_t workspace_bytes,
+                                           std::vector<Argument> outputs, uint64_t workspace_bytes,
                                            std::shared_ptr<const Operator> op,
                                            aclOpExecutor** executor);
 
 // Phase 2: checks executor, workspace, stream and tensor data (in this order), then enqueues the
-// work and returns. A one-shot executor is consumed, on failure too, once it was found. Codes:
-// null executor 161001; spent, foreign or another operator's 561103; workspace null where one is
-// needed 161001, too small or not in device memory 161002; stream 107017, 107003, 107002; tensor
-// data null or outside any live device memory 161002.
-MLMARGIN_PRIVATE_API Status Launch(const char* function, void* workspace,
-                                   uint64_t workspace_bytes, aclOpExecutor* executor,
-                                   aclrtStream stream);
+// work and returns. A one-shot executor is consumed, on failure too, once it was found and is of
+// this function. Codes: null executor 161001; spent, foreign or another function's 561103;
+// workspace null where one is needed 161001, too small or not in device memory 161002; stream
+// 107017, 107003, 107002; tensor data null or outside any live device memory 161002.
+MLMARGIN_PRIVATE_API Status Launch(const char* function, void* workspace, uint64_t workspace_bytes,
+                                   aclOpExecutor* executor, aclrtStream stream);
 
 }  // namespace mlmargin::nnopbase
 

@@ -184,7 +184,10 @@ ByteView MakeByteView(const nnopbase::Tensor& tensor, const void* data) {
       *dimensions[i] = {count, tensor.strides[i] * element_bytes};
     }
   }
-  if (view.empty) return view;
+  if (view.empty) {
+    view.repeats = false;
+    return view;
+  }
   if (view.inner.stride > view.outer.stride) std::swap(view.outer, view.inner);
   view.repeats = view.repeats || Repeats(view.outer, view.inner);
   Merge(&view);

@@ -13,11 +13,12 @@ namespace mlmargin::runtime {
 // Runs `body` (a callable that returns Status) as the public function named `function` and
 // returns the code for its caller. Results other than the code leave through captured variables.
 template <typename Body>
-int32_t ApiCall(const char* function, Body&& body, ApiFamily family = ApiFamily::kAcl) noexcept {
+int32_t ApiCall(const char* function, Body&& body, ApiFamily family = ApiFamily::kAcl,
+                const char* file = __builtin_FILE(), int line = __builtin_LINE()) noexcept {
   if (InForkedChild()) return ReportForkedChild(function);
   try {
     const Status status = std::forward<Body>(body)();
-    return status.ok() ? 0 : Report(function, status);
+    return status.ok() ? 0 : Report(function, status, file, line);
   } catch (...) {
     return ReportException(function, family);
   }

@@ -58,6 +58,21 @@ class HandleTable {
     return object;
   }
 
+  // Takes out all objects for which `predicate` holds; it runs under a lock, so it is short.
+  template <typename Predicate>
+  std::vector<std::shared_ptr<T>> RemoveIf(Predicate predicate) {
+    std::vector<std::shared_ptr<T>> removed;
+    for (Shard& shard : shards_) {
+      const std::lock_guard lock(shard.mutex);
+      std::erase_if(shard.objects, [&](auto& entry) {
+        if (!predicate(*entry.second)) return false;
+        removed.push_back(std::move(entry.second));
+        return true;
+      });
+    }
+    return removed;
+  }
+
   std::vector<std::shared_ptr<T>> All() const {
     std::vector<std::shared_ptr<T>> all;
     for (const Shard& shard : shards_) {

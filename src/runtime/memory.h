@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "runtime/private_api.h"
 #include "runtime/status.h"
@@ -31,6 +33,9 @@ class Block {
   BlockKind kind() const { return kind_; }
   int32_t device_id() const { return device_id_; }
 
+  // Whether [address, address + bytes) lies in the block.
+  bool Holds(const void* address, size_t bytes) const;
+
  private:
   void* data_;
   size_t bytes_;
@@ -38,11 +43,37 @@ class Block {
   int32_t device_id_;
 };
 
-// The live block of any kind that holds the first byte of `address`; null if there is none.
+// The live block of any kind that holds the first byte of `address`; null if there is none. Where
+// an allocation and a stale registration overlap, the allocation counts. O(log blocks), as all
+// look-ups.
 std::shared_ptr<const Block> FindBlockAt(const void* address);
 
 // The live block of any kind that holds all of [address, address + bytes); null if none does.
 std::shared_ptr<const Block> FindBlock(const void* address, size_t bytes);
+
+// Allocates `size` (not 0) bytes at a multiple of 64, rounded up to a multiple of 32. 207001 when
+// the devices together would hold more than the machine's memory, or the allocator has none.
+enum class Pages { kOrdinary, kHuge };  // Huge pages from 2 MiB up, where the kernel has them.
+Status AllocateDevice(size_t size, Pages pages, int32_t device_id, void** address);
+
+// The same for host memory, without rounding.
+Status AllocatePinned(size_t size, int32_t device_id, void** address);
+
+// Frees a block of that kind (device or pinned) by its first address. 107000 with the reason:
+// freed already, foreign, inside a block, or of the other kind.
+Status FreeBlock(void* address, BlockKind kind);
+
+// Makes the caller's memory known to the device. 507910 if any byte is registered already, 107000
+// if any is in an allocation of ours.
+Status RegisterHost(void* address, size_t bytes, int32_t device_id);
+Status UnregisterHost(void* address);  // 507911 if no registration begins there.
+
+// Takes a device's memory and registrations (no device: all) out of the tables.
+std::vector<std::shared_ptr<const Block>> TakeDeviceMemory(std::optional<int32_t> device_id);
+
+// All devices share the machine's physical memory.
+size_t TotalDeviceBytes();
+size_t FreeDeviceBytes();
 
 }  // namespace mlmargin::runtime
 

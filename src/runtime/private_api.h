@@ -26,8 +26,10 @@ class Stream;  // One queue of tasks; see stream.h.
 enum class ApiFamily { kAcl, kAclnn };
 
 // Keeps `status` (not ok) as the calling thread's newest pending message and last error, logs it
-// and returns its code.
-MLMARGIN_PRIVATE_API int32_t Report(const char* function, const Status& status) noexcept;
+// and returns its code. `file` and `line` are those of the caller.
+MLMARGIN_PRIVATE_API int32_t Report(const char* function, const Status& status,
+                                    const char* file = __builtin_FILE(),
+                                    int line = __builtin_LINE()) noexcept;
 
 // The same for the exception being handled: out of memory, or an internal error.
 MLMARGIN_PRIVATE_API int32_t ReportException(const char* function, ApiFamily family) noexcept;
@@ -40,9 +42,11 @@ MLMARGIN_PRIVATE_API int32_t ReportForkedChild(const char* function) noexcept;
 // ---- Log -----------------------------------------------------------------------------------
 
 // Writes one line at `level` if ASCEND_GLOBAL_LOG_LEVEL / ASCEND_MODULE_LOG_LEVEL let it through.
-// `module` is the upper-case name that the line and the module setting carry, e.g. "OP".
-MLMARGIN_PRIVATE_API void Log(aclLogLevel level, const char* module,
-                              std::string_view text) noexcept;
+// `module` is the upper-case name that the line and the module setting carry, e.g. "OP"; `file`
+// and `line` are those of the caller.
+MLMARGIN_PRIVATE_API void Log(aclLogLevel level, const char* module, std::string_view text,
+                              const char* file = __builtin_FILE(),
+                              int line = __builtin_LINE()) noexcept;
 
 // ---- Initialisation ------------------------------------------------------------------------
 

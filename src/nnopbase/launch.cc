@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Phase 2: from an executor to a task in a stream.
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "nnopbase/errors.h"
+#include "nnopbase/executor.h"
+
+namespace mlmargin::nnopbase {
+namespace {
+
+using BlockHolder = std::shared_ptr<const runtime::Block>;
+
+// One run of an operator. The blocks keep its memory mapped if the caller frees it too early.
+class OperatorTask final : public runtime::Task {
+ public:
+  const char* function = nullptr;
+  std::shared_ptr<const Operator> op;
+  std::vector<void*> addresses;
+  void* workspace = nullptr;
+  std::vector<BlockHolder> blocks;
+
+  Status Run() override {
+    const Status status = op->Run(addresses, workspace);
+    if (status.ok()) return {};
+    // It is a waiting call that will report this: say whose failure it is.
+    return {status.code(), status.message_code(), fmt::format("{}: {}", function, status.text())};
+  }
+};
+
+Status CheckWorkspace(void* workspace, uint64_t workspace_bytes, uint64_t needed_bytes,
+                      OperatorTask* task) {
+  if (workspace == nullptr && (needed_bytes > 0 || workspace_bytes > 0)) {
+    return ParameterError(
+        ACLNN_ERR_PARAM_NULLPTR,
+        fmt::format("workspace: must not be null when workspaceSize is not 0, got null with "
+                    "workspaceSize {}; phase 1 asked for {} bytes",
+                    workspace_bytes, needed_bytes));
+  }
+  if (needed_bytes == 0) return {};
+  if (workspace_bytes < needed_bytes) {
+    return Invalid("workspaceSize: must be at least the {} bytes that phase 1 asked for, got {}",
+                   needed_bytes, workspace_bytes);
+  }
+  BlockHolder block = runtime::FindDeviceMemory(workspace, needed_bytes);
+  if (block == nullptr) {
+    return Invalid(
+        "workspace: its {} bytes must lie in one live device allocation or registered host range, "
+        "got {}",
+        needed_bytes, workspace);
+  }
+  task->workspace = workspace;
+  task->blocks.push_back(std::move(block));
+  return {};
+}
+
+// The bytes that a view touches must be device memory; a view without elements needs none.
+Status CheckData(const Argument& argument, void* address, OperatorTask* task) {
+  const ByteRange range = ViewRange(*argument.tensor);
+  if (range.bytes == 0) return {};
+  if (address == nullptr) {
+    return Invalid("{}: its data must be set before phase 2, got null", argument.name);
+  }
+  uintptr_t first = 0;
+  BlockHolder block;
+  if (!__builtin_add_overflow(reinterpret_cast<uintptr_t>(address), range.begin, &first)) {
+    block = runtime::FindDeviceMemory(reinterpret_cast<const void*>(first), range.bytes);
+  }
+  if (block == nullptr) {
+    return Invalid(
+        "{}: its data must lie in one live device allocation or registered host range, got {} of "
+        "which the view touches {} bytes from byte {} on",
+        argument.name, address, range.bytes, range.begin);
+  }
+  task->blocks.push_back(std::move(block));
+  return {};
+}
+
+Status CheckAllData(std::span<const Argument> arguments, OperatorTask* task) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    MLMARGIN_RETURN_IF_ERROR(CheckData(arguments[i], task->addresses[i], task));
+  }
+  return {};
+}
+
+// Finds the executor and takes from it what one run needs.
+Status BeginExecutor(const char* function, const aclOpExecutor* handle, OperatorTask* task,
+                     std::shared_ptr<Executor>* executor) {
+  MLMARGIN_RETURN_IF_ERROR(CheckNotNull("executor", handle));
+  *executor = Executors().Find(handle);
+  if (*executor == nullptr) return DeadExecutor(handle);
+  const Executor::Plan& plan = (*executor)->plan();
+  // Compared by content: a literal may have several addresses.
+  if (std::strcmp(plan.function, function) != 0) {
+    return InnerNullError(fmt::format("executor: must come from phase 1 of {}, got that of {}",
+                                      function, plan.function));
+  }
+  const Executor::Turn turn = (*executor)->Begin(&task->addresses);
+  if (turn == Executor::Turn::kNone) return DeadExecutor(handle);
+  if (turn == Executor::Turn::kOnly) Executors().Remove(handle);
+  task->function = function;
+  task->op = plan.op;
+  return {};
+}
+
+}  // namespace
+
+Status Launch(const char* function, void* workspace, uint64_t workspace_bytes,
+              aclOpExecutor* handle, aclrtStream stream_handle) {
+  auto task = std::make_unique<OperatorTask>();
+  std::shared_ptr<Executor> executor;
+  std::shared_ptr<runtime::Stream> stream;
+  MLMARGIN_RETURN_IF_ERROR(BeginExecutor(function, handle, task.get(), &executor));
+  const Executor::Plan& plan = executor->plan();
+  task->blocks.reserve(plan.arguments.size() + 1);
+  MLMARGIN_RETURN_IF_ERROR(
+      CheckWorkspace(workspace, workspace_bytes, plan.workspace_bytes, task.get()));
+  MLMARGIN_RETURN_IF_ERROR(runtime::FindStream(stream_handle, &stream));
+  MLMARGIN_RETURN_IF_ERROR(CheckAllData(plan.arguments, task.get()));
+  MLMARGIN_RETURN_IF_ERROR(plan.op->CheckAddresses(task->addresses));
+  return runtime::Enqueue(*stream, std::move(task));
+}
+
+}  // namespace mlmargin::nnopbase

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/callback.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "runtime/c_api.h"
+#include "runtime/stream.h"
+#include "runtime/stream_signal.h"
+
+namespace mlmargin::runtime {
+
+// One callback on its way from the stream to the report thread and, if it blocks, back.
+class Ticket {
+ public:
+  Ticket(aclrtCallback function, void* user_data, std::shared_ptr<ReportQueue> queue,
+         const std::shared_ptr<Stream>& stream);
+  ~Ticket();
+  Ticket(const Ticket&) = delete;
+  Ticket& operator=(const Ticket&) = delete;
+
+  const std::shared_ptr<ReportQueue>& queue() const { return queue_; }
+  Signal& finished() { return finished_; }
+
+  // Runs the callback, unless the stream gave it up; with no lock held.
+  void RunOnReportThread();
+  // The stream drops the callback: it does not run if it has not begun.
+  void GiveUp() { taken_.exchange(true, std::memory_order_acq_rel); }
+
+ private:
+  const aclrtCallback function_;
+  void* const user_data_;
+  const std::shared_ptr<ReportQueue> queue_;
+  const std::weak_ptr<Stream> stream_;
+  std::atomic<bool> taken_ = false;
+  Signal finished_;
+};
+
+// The callbacks for one thread.
+class ReportQueue {
+ public:
+  ReportQueue(uint64_t thread_id, int32_t device_id)
+      : thread_id_(thread_id), device_id_(device_id) {}
+
+  uint64_t thread_id() const { return thread_id_; }
+  int32_t device_id() const { return device_id_; }
+
+  void Post(std::shared_ptr<Ticket> ticket) {
+    {
+      const std::lock_guard lock(mutex_);
+      posted_.push_back(std::move(ticket));
+    }
+    changed_.notify_all();
+  }
+
+  void CountSubscriptions(int change) { Count(&subscriptions_, change); }
+  void CountLaunched(int change) { Count(&launched_, change); }
+
+  // True when the thread serves no stream and no callback is on its way to it.
+  bool IsUnused() const {
+    const std::lock_guard lock(mutex_);
+    return subscriptions_ == 0 && launched_ == 0;
+  }
+
+  // The next callback; 507012 when the time is over, 107012 when none can come any more.
+  Status Take(int32_t timeout_ms, std::shared_ptr<Ticket>* ticket) {
+    std::unique_lock lock(mutex_);
+    const auto ready = [&] { return !posted_.empty() || (subscriptions_ == 0 && launched_ == 0); };
+    if (timeout_ms < 0) {
+      changed_.wait(lock, ready);
+    } else if (!changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms), ready)) {
+      return Status(ACL_ERROR_RT_REPORT_TIMEOUT, "EE1019",
+                    fmt::format("no callback came within {} ms.", timeout_ms));
+    }
+    if (posted_.empty()) return NotSubscribed();
+    *ticket = std::move(posted_.front());
+    posted_.pop_front();
+    return {};
+  }
+
+  static Status NotSubscribed() {
+    return Status(ACL_ERROR_RT_THREAD_SUBSCRIBE, "EE1018",
+                  "the calling thread serves no stream; call aclrtSubscribeReport first.");
+  }
+
+ private:
+  void Count(int* count, int change) {
+    {
+      const std::lock_guard lock(mutex_);
+      *count += change;
+    }
+    changed_.notify_all();
+  }
+
+  const uint64_t thread_id_;
+  const int32_t device_id_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::shared_ptr<Ticket>> posted_;
+  int subscriptions_ = 0;
+  int launched_ = 0;  // Callbacks launched and not over.
+};
+
+Ticket::Ticket(aclrtCallback function, void* user_data, std::shared_ptr<ReportQueue> queue,
+               const std::shared_ptr<Stream>& stream)
+    : function_(function), user_data_(user_data), queue_(std::move(queue)), stream_(stream) {
+  queue_->CountLaunched(1);
+}
+
+Ticket::~Ticket() { queue_->CountLaunched(-1); }
+
+void Ticket::RunOnReportThread() {
+  if (taken_.exchange(true, std::memory_order_acq_rel)) return;
+  struct FinishOnExit {
+    Signal& finished;
+    ~FinishOnExit() { finished.Set(); }
+  } finish{finished_};
+  const std::shared_ptr<Stream> stream = stream_.lock();
+  const CallbackScope scope(stream.get());
+  function_(user_data_);
+}
+
+namespace {
+
+constexpr size_t kMaxReportThreads = 1024;
+
+struct ReportThreads {
+  std::mutex mutex;
+  std::unordered_map<uint64_t, std::shared_ptr<ReportQueue>> queues;
+};
+
+ReportThreads& Threads() {
+  static ReportThreads& threads = *new ReportThreads;
+  return threads;
+}
+
+void ForgetUnused(ReportThreads& threads) {  // Lock held.
+  std::erase_if(threads.queues, [](const auto& entry) { return entry.second->IsUnused(); });
+}
+
+uint64_t ThisThreadId() { return static_cast<uint64_t>(pthread_self()); }
+
+Status StreamSubscribe(std::string text) {
+  return Status(ACL_ERROR_RT_STREAM_SUBSCRIBE, "EE1018", std::move(text));
+}
+
+// ---- Tasks -----------------------------------------------------------------------------------
+
+class HostFunctionTask : public Task {
+ public:
+  HostFunctionTask(aclrtHostFunc function, void* args) : function_(function), args_(args) {}
+  Status Run() override {
+    function_(args_);
+    return {};
+  }
+
+ private:
+  const aclrtHostFunc function_;
+  void* const args_;
+};
+
+class PostCallbackTask : public Task {
+ public:
+  explicit PostCallbackTask(std::shared_ptr<Ticket> ticket) : ticket_(std::move(ticket)) {}
+  Status Run() override {
+    ticket_->queue()->Post(ticket_);
+    return {};
+  }
+
+ private:
+  const std::shared_ptr<Ticket> ticket_;
+};
+
+class CallbackWaitTask : public WaitTask {
+ public:
+  explicit CallbackWaitTask(std::shared_ptr<Ticket> ticket) : ticket_(std::move(ticket)) {}
+  ~CallbackWaitTask() override { ticket_->GiveUp(); }
+  bool Ready(const std::shared_ptr<Stream>& waiter) override {
+    return ticket_->finished().IsSetOrRegister(waiter);
+  }
+  Status Run() override { return {}; }
+
+ private:
+  const std::shared_ptr<Ticket> ticket_;
+};
+
+// ---- Calls -----------------------------------------------------------------------------------
+
+Status LaunchHostFunction(Stream& stream, aclrtHostFunc function, void* args) {
+  Stream::CallbackBinding& binding = stream.callback_binding();
+  {
+    const std::lock_guard lock(binding.mutex);
+    if (binding.report_queue != nullptr) {
+      return StreamSubscribe(fmt::format(
+          "stream {} has a report thread, so it takes aclrtLaunchCallback only.", stream.id()));
+    }
+    binding.uses_host_functions = true;
+  }
+  return stream.Push(TaskKind::kHostFunction, std::make_unique<HostFunctionTask>(function, args));
+}
+
+Status LaunchCallback(Stream& stream, aclrtCallback function, void* user_data,
+                      aclrtCallbackBlockType block_type) {
+  std::shared_ptr<ReportQueue> queue;
+  {
+    const std::lock_guard lock(stream.callback_binding().mutex);
+    queue = stream.callback_binding().report_queue;
+  }
+  if (queue == nullptr) {
+    return Status(ACL_ERROR_RT_STREAM_NO_CB_REG, "EE1018",
+                  fmt::format("stream {} has no report thread; call aclrtSubscribeReport first.",
+                              stream.id()));
+  }
+  auto ticket =
+      std::make_shared<Ticket>(function, user_data, std::move(queue), stream.shared_from_this());
+  auto post = std::make_unique<PostCallbackTask>(ticket);
+  if (block_type == ACL_CALLBACK_NO_BLOCK) return stream.Push(TaskKind::kDevice, std::move(post));
+  return stream.PushWithWait(TaskKind::kDevice, std::move(post),
+                             std::make_unique<CallbackWaitTask>(std::move(ticket)));
+}
+
+// The queue of a thread, made if need be. Lock held.
+Status QueueOf(ReportThreads& threads, uint64_t thread_id, int32_t device_id,
+               std::shared_ptr<ReportQueue>* queue) {
+  ForgetUnused(threads);
+  const auto it = threads.queues.find(thread_id);
+  if (it != threads.queues.end()) {
+    *queue = it->second;
+    if ((*queue)->device_id() == device_id) return {};
+    return InvalidRuntimeParam(fmt::format(
+        "thread {} serves streams of device {}; expected a stream of that device, not of {}.",
+        thread_id, (*queue)->device_id(), device_id));
+  }
+  if (threads.queues.size() >= kMaxReportThreads) {
+    return Status(
+        ACL_ERROR_RT_OVER_LIMIT, "EE1023",
+        fmt::format("{} threads serve streams already, the most there can be.", kMaxReportThreads));
+  }
+  *queue = std::make_shared<ReportQueue>(thread_id, device_id);
+  threads.queues.emplace(thread_id, *queue);
+  return {};
+}
+
+Status Subscribe(uint64_t thread_id, Stream& stream) {
+  Stream::CallbackBinding& binding = stream.callback_binding();
+  const std::lock_guard lock(binding.mutex);
+  if (binding.report_queue != nullptr) {
+    return StreamSubscribe(fmt::format("stream {} has a report thread already.", stream.id()));
+  }
+  if (binding.uses_host_functions) {
+    return StreamSubscribe(fmt::format(
+        "stream {} uses aclrtLaunchHostFunc, so it takes no report thread.", stream.id()));
+  }
+  const std::lock_guard threads_lock(Threads().mutex);
+  std::shared_ptr<ReportQueue> queue;
+  MLMARGIN_RETURN_IF_ERROR(QueueOf(Threads(), thread_id, stream.device_id(), &queue));
+  queue->CountSubscriptions(1);
+  binding.report_queue = std::move(queue);
+  return {};
+}
+
+Status Unsubscribe(uint64_t thread_id, Stream& stream) {
+  Stream::CallbackBinding& binding = stream.callback_binding();
+  const std::lock_guard lock(binding.mutex);
+  if (binding.report_queue == nullptr) {
+    return StreamSubscribe(fmt::format("stream {} has no report thread.", stream.id()));
+  }
+  if (binding.report_queue->thread_id() != thread_id) {
+    return Status(ACL_ERROR_RT_THREAD_SUBSCRIBE, "EE1018",
+                  fmt::format("argument threadId is {}, but thread {} serves stream {}.", thread_id,
+                              binding.report_queue->thread_id(), stream.id()));
+  }
+  binding.report_queue->CountSubscriptions(-1);
+  binding.report_queue = nullptr;
+  const std::lock_guard threads_lock(Threads().mutex);
+  ForgetUnused(Threads());
+  return {};
+}
+
+Status ProcessReport(int32_t timeout_ms) {
+  if (timeout_ms == 0 || timeout_ms < -1) {
+    return InvalidRuntimeParam(fmt::format(
+        "argument timeout is {} ms; expected -1 (wait for ever) or more than 0.", timeout_ms));
+  }
+  if (CallbackScope::Current() != nullptr) {
+    return Status(ACL_ERROR_RT_PARAM_INVALID, "EE1018",
+                  "called by a host function or callback; expected no such call in it.");
+  }
+  std::shared_ptr<ReportQueue> queue;
+  {
+    const std::lock_guard lock(Threads().mutex);
+    const auto it = Threads().queues.find(ThisThreadId());
+    if (it == Threads().queues.end()) return ReportQueue::NotSubscribed();
+    queue = it->second;
+  }
+  std::shared_ptr<Ticket> ticket;
+  MLMARGIN_RETURN_IF_ERROR(queue->Take(timeout_ms, &ticket));
+  ticket->RunOnReportThread();
+  return {};
+}
+
+}  // namespace
+
+void ReleaseReportThread(Stream& stream) {
+  std::shared_ptr<ReportQueue> queue;
+  {
+    const std::lock_guard lock(stream.callback_binding().mutex);
+    queue.swap(stream.callback_binding().report_queue);
+  }
+  if (queue == nullptr) return;
+  queue->CountSubscriptions(-1);
+  const std::lock_guard lock(Threads().mutex);
+  ForgetUnused(Threads());
+}
+
+}  // namespace mlmargin::runtime
+
+using namespace mlmargin::runtime;
+
+aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args) {
+  return ApiCall(__func__, [&] {
+    MLMARGIN_RETURN_IF_NULL(fn);
+    std::shared_ptr<Stream> found;
+    MLMARGIN_RETURN_IF_ERROR(FindStream(stream, &found));
+    return LaunchHostFunction(*found, fn, args);
+  });
+}
+
+aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBlockType blockType,
+                             aclrtStream stream) {
+  return ApiCall(__func__, [&] {
+    MLMARGIN_RETURN_IF_NULL(fn);
+    if (blockType != ACL_CALLBACK_NO_BLOCK && blockType != ACL_CALLBACK_BLOCK) {
+      return InvalidParam(
+          fmt::format("argument blockType is {}; expected ACL_CALLBACK_NO_BLOCK "
+                      "(0) or ACL_CALLBACK_BLOCK (1).",
+                      static_cast<int>(blockType)));
+    }
+    std::shared_ptr<Stream> found;
+    MLMARGIN_RETURN_IF_ERROR(FindStream(stream, &found));
+    return LaunchCallback(*found, fn, userData, blockType);
+  });
+}
+
+aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream) {
+  return ApiCall(__func__, [&] {
+    std::shared_ptr<Stream> found;
+    MLMARGIN_RETURN_IF_ERROR(FindStream(stream, &found));
+    return Subscribe(threadId, *found);
+  });
+}
+
+aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream) {
+  return ApiCall(__func__, [&] {
+    std::shared_ptr<Stream> found;
+    MLMARGIN_RETURN_IF_ERROR(FindStream(stream, &found));
+    return Unsubscribe(threadId, *found);
+  });
+}
+
+aclError aclrtProcessReport(int32_t timeout) {
+  return ApiCall(__func__, [&] { return ProcessReport(timeout); });
+}

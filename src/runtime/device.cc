@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <mutex>
+#include <utility>
+
+#include "acl/acl.h"
+#include "runtime/errors.h"
+#include "runtime/settings.h"
+
+namespace mlmargin::runtime {
+namespace {
+
+struct Device {
+  uint64_t set_count = 0;
+  std::shared_ptr<Context> primary;  // Null: not set up.
+};
+
+struct DeviceTable {
+  std::mutex mutex;
+  std::array<Device, kMaxDevices> devices;
+};
+
+DeviceTable& Table() {
+  static DeviceTable& table = *new DeviceTable;
+  return table;
+}
+
+// Called with the table's lock held and a checked id.
+Status SetUpLocked(DeviceTable& table, int32_t device_id, Device** device) {
+  *device = &table.devices[static_cast<size_t>(device_id)];
+  if ((*device)->primary != nullptr) return {};
+  return Context::Create(device_id, Context::Kind::kPrimary, &(*device)->primary);
+}
+
+// Called with the table's lock held: leaves the device as never set.
+DeviceRemains TakeLocked(DeviceTable& table, int32_t device_id) {
+  DeviceRemains remains;
+  table.devices[static_cast<size_t>(device_id)] = Device();
+  for (std::shared_ptr<Context>& context : Contexts().All()) {
+    if (context->device_id() == device_id) remains.contexts.push_back(std::move(context));
+  }
+  remains.blocks = TakeDeviceMemory(device_id);
+  return remains;
+}
+
+// What is left of a time-out that began at `start`; -1 stays -1.
+int32_t RemainingMs(int32_t timeout_ms, std::chrono::steady_clock::time_point start) {
+  if (timeout_ms < 0) return timeout_ms;
+  const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::steady_clock::now() - start);
+  return static_cast<int32_t>(std::max<int64_t>(0, timeout_ms - elapsed.count()));
+}
+
+}  // namespace
+
+DeviceRemains::~DeviceRemains() {
+  for (const std::shared_ptr<Context>& context : contexts) {
+    context->Release(mode);
+    if (context->kind() == Context::Kind::kPrimary) Contexts().Remove(context->handle());
+  }
+}
+
+Status SetDevice(int32_t device_id) {
+  MLMARGIN_RETURN_IF_ERROR(CheckInitialized());
+  MLMARGIN_RETURN_IF_ERROR(CheckDeviceId(device_id));
+  DeviceTable& table = Table();
+  const std::lock_guard lock(table.mutex);
+  Device* device = nullptr;
+  MLMARGIN_RETURN_IF_ERROR(SetUpLocked(table, device_id, &device));
+  SetCurrentContextHandle(device->primary->handle());
+  ++device->set_count;
+  return {};
+}
+
+Status SetUpDevice(int32_t device_id) {
+  MLMARGIN_RETURN_IF_ERROR(CheckInitialized());
+  MLMARGIN_RETURN_IF_ERROR(CheckDeviceId(device_id));
+  DeviceTable& table = Table();
+  const std::lock_guard lock(table.mutex);
+  Device* device = nullptr;
+  return SetUpLocked(table, device_id, &device);
+}
+
+Status ResetDevice(int32_t device_id, ResetMode mode) {
+  MLMARGIN_RETURN_IF_ERROR(CheckDeviceId(device_id));
+  DeviceTable& table = Table();
+  DeviceRemains remains;  // Destroyed after the lock is gone.
+  const std::lock_guard lock(table.mutex);
+  Device& device = table.devices[static_cast<size_t>(device_id)];
+  if (device.primary == nullptr) {
+    return Status(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR, "EE1018",
+                  fmt::format("device {} is not set or was reset already; each reset wants one "
+                              "aclrtSetDevice before it.",
+                              device_id));
+  }
+  if (mode == ResetMode::kCounted && device.set_count > 1) {
+    --device.set_count;
+    return {};
+  }
+  remains = TakeLocked(table, device_id);
+  if (mode == ResetMode::kForced) remains.mode = Stream::CloseMode::kDrop;
+  return {};
+}
+
+bool IsDeviceSetUp(int32_t device_id) {
+  DeviceTable& table = Table();
+  const std::lock_guard lock(table.mutex);
+  return table.devices[static_cast<size_t>(device_id)].primary != nullptr;
+}
+
+DeviceRemains TakeAllDevices() {
+  DeviceTable& table = Table();
+  DeviceRemains all;
+  const std::lock_guard lock(table.mutex);
+  for (Device& device : table.devices) device = Device();
+  // A released explicit context goes too, so that none outlives its owner's mistake.
+  all.contexts = Contexts().RemoveIf([](const Context&) { return true; });
+  all.blocks = TakeDeviceMemory(std::nullopt);
+  return all;
+}
+
+Status SynchronizeDevice(int32_t device_id, int32_t timeout_ms) {
+  const auto start = std::chrono::steady_clock::now();
+  Status first_failure;
+  for (const std::shared_ptr<Stream>& stream : StreamsOfDevice(device_id)) {
+    Status status = stream->Synchronize(RemainingMs(timeout_ms, start));
+    if (status.code() == ACL_ERROR_RT_STREAM_SYNC_TIMEOUT) return status;
+    if (!status.ok() && first_failure.ok()) first_failure = std::move(status);
+  }
+  return first_failure;
+}
+
+}  // namespace mlmargin::runtime

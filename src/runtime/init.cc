@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/init.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "acl/acl.h"
+#include "runtime/config.h"
+#include "runtime/context.h"
+#include "runtime/device.h"
+#include "runtime/fork_guard.h"
+#include "runtime/private_api.h"
+#include "runtime/settings.h"
+#include "runtime/sys_param.h"
+
+namespace mlmargin::runtime {
+namespace {
+
+struct InitState {
+  std::mutex mutex;
+  uint64_t acl_count = 0;
+  bool aclnn = false;
+  std::optional<std::string> first_config;  // Canonical text.
+  std::atomic<bool> initialized = false;    // acl_count > 0 || aclnn
+};
+
+InitState& State() {
+  static InitState& state = *new InitState;
+  return state;
+}
+
+// What the first reason to run sets up. Called with the lock held.
+void Start(InitState& state) {
+  if (state.initialized.load(std::memory_order_relaxed)) return;
+  InstallForkGuard();
+  ReadDeviceSettings();
+}
+
+// What the last reason to run leaves behind. Called with the lock held; the caller destroys the
+// result after unlocking, which waits for the work in the streams.
+DeviceRemains StopIfUnused(InitState& state) {
+  if (state.acl_count > 0 || state.aclnn) return {};
+  state.initialized.store(false, std::memory_order_release);
+  ResetProcessOptions();
+  return TakeAllDevices();
+}
+
+void ApplyDebugKernel(const Config& config) {
+  if (config.enable_debug_kernel) SetProcessOption(ACL_OPT_ENABLE_DEBUG_KERNEL, 1);
+}
+
+Status CheckSameConfig(const InitState& state, const Config& config) {
+  if (!state.first_config || *state.first_config == config.canonical_text) return {};
+  return Status(ACL_ERROR_INVALID_PARAM, "EH0012",
+                fmt::format("argument configPath: the file says {}, but the first aclInit of this "
+                            "process had {}; expected the same configuration.",
+                            config.canonical_text, *state.first_config));
+}
+
+Status FirstInit(InitState& state, const char* config_path) {
+  Config config;
+  MLMARGIN_RETURN_IF_ERROR(ReadConfig(config_path, &config));
+  MLMARGIN_RETURN_IF_ERROR(CheckSameConfig(state, config));
+  Start(state);
+  if (config.default_device) MLMARGIN_RETURN_IF_ERROR(CheckDeviceId(*config.default_device));
+  SetMessageScope(config.message_scope);
+  ApplyDebugKernel(config);
+  state.acl_count = 1;
+  state.initialized.store(true, std::memory_order_release);
+  state.first_config = config.canonical_text;
+  return config.default_device ? SetDevice(*config.default_device) : Status();
+}
+
+Status NothingToFinalize(const char* init) {
+  return Status(ACL_ERROR_REPEAT_FINALIZE, "EE1018",
+                fmt::format("nothing to finalise: {} was not called, or everything was finalised "
+                            "already.",
+                            init));
+}
+
+}  // namespace
+
+bool IsInitialized() { return State().initialized.load(std::memory_order_acquire); }
+
+Status CheckInitialized() {
+  if (IsInitialized()) return {};
+  return Status(ACL_ERROR_UNINITIALIZE, "EE1018",
+                "the runtime is not initialised; call aclInit first.");
+}
+
+Status Init(const char* config_path) {
+  InitState& state = State();
+  const std::lock_guard lock(state.mutex);
+  if (state.acl_count == 0) return FirstInit(state, config_path);
+  ++state.acl_count;
+  return Status(ACL_ERROR_REPEAT_INITIALIZE, "EE1018",
+                fmt::format("aclInit was called already ({} times); the call is counted and its "
+                            "configuration not looked at.",
+                            state.acl_count - 1));
+}
+
+Status Finalize() {
+  InitState& state = State();
+  DeviceRemains remains;
+  const std::lock_guard lock(state.mutex);
+  if (state.acl_count == 0) return NothingToFinalize("aclInit");
+  state.acl_count = 0;
+  remains = StopIfUnused(state);
+  return {};
+}
+
+Status FinalizeReference(uint64_t* new_count) {
+  InitState& state = State();
+  DeviceRemains remains;
+  const std::lock_guard lock(state.mutex);
+  if (state.acl_count == 0) return NothingToFinalize("aclInit");
+  *new_count = --state.acl_count;
+  remains = StopIfUnused(state);
+  return {};
+}
+
+Status InitAclnn(const char* config_path) {
+  InitState& state = State();
+  const std::lock_guard lock(state.mutex);
+  if (state.aclnn) {
+    return Status(ACL_ERROR_REPEAT_INITIALIZE, "EE1018", "aclnnInit was called already.");
+  }
+  Config config;
+  MLMARGIN_RETURN_IF_ERROR(ReadConfig(config_path, &config));
+  Start(state);
+  ApplyDebugKernel(config);
+  state.aclnn = true;
+  state.initialized.store(true, std::memory_order_release);
+  return {};
+}
+
+Status FinalizeAclnn() {
+  InitState& state = State();
+  DeviceRemains remains;
+  const std::lock_guard lock(state.mutex);
+  if (!state.aclnn) return NothingToFinalize("aclnnInit");
+  state.aclnn = false;
+  remains = StopIfUnused(state);
+  return {};
+}
+
+}  // namespace mlmargin::runtime

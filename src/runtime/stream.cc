@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue of a stream and those who wait for it. The worker is in stream_worker.cc.
+#include "runtime/stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "acl/acl.h"
+#include "runtime/callback.h"
+#include "runtime/context.h"
+#include "runtime/errors.h"
+#include "runtime/stream_spin.h"
+#include "runtime/stream_worker.h"
+
+namespace mlmargin::runtime {
+namespace {
+
+thread_local const Stream* callback_stream = nullptr;
+
+// For the exception being handled in a task. Must not throw, so the texts of last resort fit a
+// string without allocation.
+Status TaskException(int32_t stream_id) noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return Status(ACL_ERROR_RT_MEMORY_ALLOCATION, "EE1013", "out of memory");
+  } catch (const std::exception& error) {
+    try {
+      return Status(ACL_ERROR_RT_INTERNAL_ERROR, "EE9999",
+                    fmt::format("a task of stream {} threw: {}", stream_id, error.what()));
+    } catch (...) {
+    }
+  } catch (...) {
+  }
+  return Status(ACL_ERROR_RT_INTERNAL_ERROR, "EE9999", "a task threw");
+}
+
+// A failure that no waiting call will return.
+void LogUnreported(int32_t stream_id, const char* what, const Status& failure) noexcept {
+  try {
+    Log(ACL_ERROR, "RUNTIME",
+        fmt::format("stream {}: a task {}; code {}: {}", stream_id, what, failure.code(),
+                    failure.text()));
+  } catch (...) {  // Out of memory: a line less.
+  }
+}
+
+}  // namespace
+
+CallbackScope::CallbackScope(const Stream* stream) { callback_stream = stream; }
+CallbackScope::~CallbackScope() { callback_stream = nullptr; }
+const Stream* CallbackScope::Current() { return callback_stream; }
+
+Stream::UniqueLock Stream::Lock() const { return LockQuickly(mutex_); }
+
+// ---- Submission ------------------------------------------------------------------------------
+
+Status Stream::Push(TaskKind kind, std::unique_ptr<Task> task, uint64_t* sequence) {
+  return PushItems({.task = std::move(task), .kind = kind}, {}, /*wake_worker=*/true, sequence);
+}
+
+Status Stream::PushWait(std::unique_ptr<WaitTask> wait, std::chrono::seconds limit) {
+  WaitTask* const raw = wait.get();
+  return PushItems({.task = std::move(wait), .wait = raw, .limit = limit}, {},
+                   /*wake_worker=*/true, nullptr);
+}
+
+Status Stream::PushWithWait(TaskKind kind, std::unique_ptr<Task> task,
+                            std::unique_ptr<WaitTask> wait) {
+  WaitTask* const raw = wait.get();
+  return PushItems({.task = std::move(task), .kind = kind}, {.task = std::move(wait), .wait = raw},
+                   /*wake_worker=*/true, nullptr);
+}
+
+Status Stream::PushAndWait(TaskKind kind, std::unique_ptr<Task> task) {
+  MLMARGIN_RETURN_IF_ERROR(CheckNotInOwnCallback());
+  uint64_t sequence = 0;
+  // The worker may sleep on: this thread runs the task, or waits for who runs those before it.
+  MLMARGIN_RETURN_IF_ERROR(
+      PushItems({.task = std::move(task), .kind = kind}, {}, /*wake_worker=*/false, &sequence));
+  UniqueLock lock = Lock();
+  return StatusOf(WaitUntilDone(lock, sequence, /*timeout_ms=*/-1, OnAbort::kWaitOn), -1);
+}
+
+Status Stream::PushItems(Item first, Item second, bool wake_worker, uint64_t* sequence) {
+  bool notify = false;
+  {
+    const UniqueLock lock = Lock();
+    MLMARGIN_RETURN_IF_ERROR(CheckOpen());
+    const bool idle = queue_.empty() && !running_;
+    if (wake_worker || !idle) MLMARGIN_RETURN_IF_ERROR(StartWorker());
+    for (Item* item : {&first, &second}) {
+      if (item->task == nullptr) continue;
+      item->sequence = submitted_ + 1;
+      queue_.push_back(std::move(*item));
+      ++submitted_;
+    }
+    if (sequence != nullptr) *sequence = submitted_;
+    notify = wake_worker && NoteWork();
+  }
+  // Without the lock, or the worker would wake only to wait for it.
+  if (notify) work_cv_.notify_one();
+  return {};
+}
+
+Status Stream::CheckOpen() const {
+  if (stop_code_ != 0) return StoppedStatus();
+  if (closed_) {
+    return Status(ACL_ERROR_RT_INVALID_HANDLE, "EE1017",
+                  fmt::format("stream {} was destroyed; expected a live stream.", id_));
+  }
+  if (aborts_running_ > 0 || ProcessIsExiting()) return StatusOf(WaitResult::kAborted, 0);
+  return {};
+}
+
+bool Stream::NoteWork() {
+  work_count_.fetch_add(1, std::memory_order_release);
+  return std::exchange(worker_parked_, false);
+}
+
+void Stream::Poke() {
+  bool notify = false;
+  {
+    const UniqueLock lock = Lock();
+    notify = NoteWork();
+  }
+  if (notify) work_cv_.notify_one();
+}
+
+// ---- Running ---------------------------------------------------------------------------------
+
+bool Stream::HeadReady() {
+  if (running_ || queue_.empty() || ProcessIsExiting()) return false;
+  Item& head = queue_.front();
+  if (head.wait == nullptr || head.wait->Ready(shared_from_this())) return true;
+  if (head.limit.count() == 0) return false;
+  const Clock::time_point now = Clock::now();
+  if (head.deadline == Clock::time_point::max()) head.deadline = now + head.limit;
+  return now >= head.deadline;
+}
+
+void Stream::RunHead(UniqueLock& lock) {
+  Item item = std::move(queue_.front());
+  queue_.pop_front();
+  running_ = true;
+  running_kind_ = item.kind;
+  lock.unlock();
+  Status status = RunItem(item);
+  item.task.reset();
+  // Before the task counts as done: who has seen the failure must find the context stopped.
+  if (!status.ok() && stop_on_failure_.load(std::memory_order_relaxed)) {
+    if (const std::shared_ptr<Context> failed = context()) StopContext(failed, status.code());
+    Stop(status.code());
+  }
+  lock = Lock();
+  running_ = false;
+  Finish(item.sequence, std::move(status), lock);
+  const bool notify_worker = !queue_.empty() && NoteWork();
+  WakeWaiters(lock, notify_worker);
+}
+
+Status Stream::RunItem(Item& item) noexcept {
+  const std::chrono::seconds limit(item.kind == TaskKind::kOperator
+                                       ? OpExecuteTimeoutSeconds().load(std::memory_order_relaxed)
+                                       : 0);
+  try {
+    if (item.kind == TaskKind::kHostFunction) {
+      const CallbackScope scope(this);
+      return item.task->Run();
+    }
+    if (limit.count() == 0) return item.task->Run();
+    const Clock::time_point start = Clock::now();
+    Status status = item.task->Run();
+    if (!status.ok() || Clock::now() - start <= limit) return status;
+    return Status(ACL_ERROR_RT_AICORE_TIMEOUT, "EZ2001",
+                  fmt::format("an operator on stream {} took longer than the {} s that "
+                              "aclrtSetOpExecuteTimeOut allows; its outputs are written.",
+                              id_, limit.count()));
+  } catch (...) {
+    return TaskException(id_);
+  }
+}
+
+void Stream::Finish(uint64_t sequence, Status status, UniqueLock& lock) {
+  // Tasks dropped while this one ran are done with it.
+  done_.store(std::max(sequence, dropped_), std::memory_order_release);
+  if (status.ok()) return;
+  if (failure_.ok()) {
+    failure_ = std::move(status);
+    failure_sequence_ = sequence;
+    return;
+  }
+  lock.unlock();
+  LogUnreported(id_, "failed after another one whose failure nobody has asked for yet", status);
+  lock = Lock();
+}
+
+std::deque<Stream::Item> Stream::DropQueued() {
+  std::deque<Item> dropped;
+  dropped.swap(queue_);
+  if (running_) {
+    dropped_ = submitted_;
+  } else {
+    done_.store(submitted_, std::memory_order_release);
+  }
+  return dropped;
+}
+
+void Stream::WakeWaiters(UniqueLock& lock, bool notify_worker) {
+  const bool notify_waiters = done_.load(std::memory_order_relaxed) >= earliest_target_;
+  if (notify_waiters) earliest_target_ = kAllTasks;
+  if (!notify_waiters && !notify_worker) return;
+  lock.unlock();
+  if (notify_worker) work_cv_.notify_one();
+  if (notify_waiters) done_cv_.notify_all();
+  lock = Lock();
+}
+
+// ---- Waiting ---------------------------------------------------------------------------------
+
+Status Stream::Synchronize(int32_t timeout_ms) {
+  MLMARGIN_RETURN_IF_ERROR(CheckNotInOwnCallback());
+  UniqueLock lock = Lock();
+  const uint64_t target = submitted_;
+  const WaitResult result = WaitUntilDone(lock, target, timeout_ms, OnAbort::kReturn);
+  return result == WaitResult::kDone ? TakeFailureLocked(target) : StatusOf(result, timeout_ms);
+}
+
+Status Stream::Wait(uint64_t sequence, int32_t timeout_ms) {
+  UniqueLock lock = Lock();
+  const uint64_t target = std::min(sequence, submitted_);
+  if (timeout_ms != 0 && done_.load(std::memory_order_relaxed) < target) {
+    MLMARGIN_RETURN_IF_ERROR(CheckNotInOwnCallback());
+  }
+  return StatusOf(WaitUntilDone(lock, target, timeout_ms, OnAbort::kReturn), timeout_ms);
+}
+
+Status Stream::TakeFailure(uint64_t sequence) {
+  const UniqueLock lock = Lock();
+  return TakeFailureLocked(sequence);
+}
+
+Status Stream::TakeFailureLocked(uint64_t sequence) {
+  if (!failure_.ok() && failure_sequence_ <= sequence) return std::exchange(failure_, Status());
+  return stop_code_ == 0 ? Status() : StoppedStatus();
+}
+
+bool Stream::IsIdle() const {
+  const UniqueLock lock = Lock();
+  return done_.load(std::memory_order_relaxed) == submitted_;
+}
+
+Stream::WaitResult Stream::WaitUntilDone(UniqueLock& lock, uint64_t sequence, int32_t timeout_ms,
+                                         OnAbort on_abort) {
+  const bool for_ever = timeout_ms < 0;
+  const Clock::time_point deadline =
+      for_ever ? Clock::time_point::max() : Clock::now() + std::chrono::milliseconds(timeout_ms);
+  const uint64_t aborts_before = abort_count_;
+  bool has_spun = false;
+  while (done_.load(std::memory_order_relaxed) < sequence) {
+    if (ProcessIsExiting()) return WaitResult::kExiting;
+    const bool aborted = abort_count_ != aborts_before || aborts_running_ > 0;
+    if (aborted && on_abort == OnAbort::kReturn) return WaitResult::kAborted;
+    if (for_ever && MayHelp() && HeadReady()) {
+      RunHead(lock);
+      has_spun = false;
+    } else if (timeout_ms == 0 || (!for_ever && Clock::now() >= deadline)) {
+      return WaitResult::kTimeout;
+    } else if (!has_spun) {
+      has_spun = true;
+      lock.unlock();
+      SpinUntil([&] { return done_.load(std::memory_order_acquire) >= sequence; });
+      lock = Lock();
+    } else {
+      ParkWaiter(lock, sequence, deadline);
+    }
+  }
+  return WaitResult::kDone;
+}
+
+bool Stream::MayHelp() const {
+  return !queue_.empty() && queue_.front().kind != TaskKind::kHostFunction;
+}
+
+void Stream::ParkWaiter(UniqueLock& lock, uint64_t sequence, Clock::time_point deadline) {
+  earliest_target_ = std::min(earliest_target_, sequence);
+  if (deadline == Clock::time_point::max()) {
+    done_cv_.wait(lock);
+  } else {
+    done_cv_.wait_until(lock, deadline);
+  }
+}
+
+Status Stream::CheckNotInOwnCallback() const {
+  if (CallbackScope::Current() != this) return {};
+  return Status(ACL_ERROR_RT_PARAM_INVALID, "EE1018",
+                fmt::format("a host function or callback of stream {} waits for this very stream, "
+                            "which waits for it; expected no such wait in it.",
+                            id_));
+}
+
+Status Stream::StatusOf(WaitResult result, int32_t timeout_ms) const {
+  switch (result) {
+    case WaitResult::kDone:
+      break;
+    case WaitResult::kTimeout:
+      return Status(
+          ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, "EE1002",
+          fmt::format("stream {} was not done within {} ms; its work goes on.", id_, timeout_ms));
+    case WaitResult::kAborted:
+      return Status(
+          ACL_ERROR_RT_STREAM_ABORT, "EE1019",
+          fmt::format("stream {} is being or was aborted; its queued tasks were dropped.", id_));
+    case WaitResult::kExiting:
+      return Status(
+          ACL_ERROR_RT_STREAM_ABORT, "EE1019",
+          fmt::format("the process exits; the work left in stream {} does not run.", id_));
+  }
+  return {};
+}
+
+Status Stream::StoppedStatus() const {
+  return Status(
+      stop_code_, "EE1019",
+      fmt::format("the context of stream {} was stopped by a failed task in a stream with "
+                  "ACL_STOP_ON_FAILURE; its queued tasks were dropped and it takes no new "
+                  "ones.",
+                  id_));
+}
+
+// ---- Ending ----------------------------------------------------------------------------------
+
+bool Stream::DeviceTaskRuns() const { return running_ && running_kind_ != TaskKind::kHostFunction; }
+
+Status Stream::Abort() {
+  std::deque<Item> dropped;  // Destroyed after the lock is gone.
+  UniqueLock lock = Lock();
+  ++aborts_running_;
+  ++abort_count_;
+  dropped = DropQueued();
+  AwaitDeviceTask(lock);
+  --aborts_running_;
+  return {};
+}
+
+void Stream::AwaitDeviceTask(UniqueLock& lock) {
+  earliest_target_ = 0;  // Whoever waits now looks again.
+  WakeWaiters(lock, /*notify_worker=*/false);
+  while (DeviceTaskRuns()) {
+    earliest_target_ = 0;  // Whatever ends next concerns this thread.
+    done_cv_.wait(lock);
+  }
+}
+
+Status Stream::SetStopOnFailure(bool stop) {
+  if (stop) {
+    stop_on_failure_.store(true, std::memory_order_relaxed);
+    return {};
+  }
+  if (!stop_on_failure_.load(std::memory_order_relaxed)) return {};
+  return NotSupported(fmt::format(
+      "stream {} has ACL_STOP_ON_FAILURE, which cannot be taken back to ACL_CONTINUE_ON_FAILURE.",
+      id_));
+}
+
+void Stream::Stop(int32_t code) {
+  std::deque<Item> dropped;  // Destroyed after the lock is gone.
+  UniqueLock lock = Lock();
+  if (stop_code_ == 0) stop_code_ = code;
+  dropped = DropQueued();
+  WakeWaiters(lock, /*notify_worker=*/false);
+}
+
+void Stream::Close(CloseMode mode) {
+  Status unreported;
+  {
+    std::deque<Item> dropped;  // Destroyed after the lock is gone.
+    UniqueLock lock = Lock();
+    closed_ = true;
+    if (mode == CloseMode::kDrop) {
+      dropped = DropQueued();
+      if (!dropped.empty()) ++abort_count_;
+      earliest_target_ = 0;
+    } else if (CallbackScope::Current() != this) {
+      WaitUntilDone(lock, submitted_, /*timeout_ms=*/-1, OnAbort::kWaitOn);
+    }
+    unreported = std::exchange(failure_, Status());
+    WakeWaiters(lock, /*notify_worker=*/NoteWork());
+  }
+  if (!unreported.ok()) {
+    LogUnreported(id_, "failed, and the stream was destroyed before anyone asked", unreported);
+  }
+  ReleaseReportThread(*this);
+  ReleaseSlot();
+}
+
+}  // namespace mlmargin::runtime

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worker thread of a stream, and what becomes of all workers when the process exits.
+#include "runtime/stream_worker.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <cstdlib>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <unordered_set>
+#include <vector>
+
+#include "acl/acl.h"
+#include "runtime/stream.h"
+#include "runtime/stream_spin.h"
+
+namespace mlmargin::runtime {
+namespace {
+
+std::atomic<bool> process_is_exiting = false;
+
+// Streams with a worker, whether their handles live or not. A worker holds its stream.
+struct WorkerSet {
+  std::mutex mutex;
+  std::unordered_set<Stream*> streams;
+};
+
+WorkerSet& Workers() {
+  static WorkerSet& workers = *new WorkerSet;
+  return workers;
+}
+
+// Runs before the destructors of static objects that device tasks may use. Workers are neither
+// ended nor joined: they may sit in user code. They just take no further task.
+void StopWorkersAtExit() {
+  if (InForkedChild()) return;  // The workers are the parent's, and may have held locks.
+  process_is_exiting.store(true, std::memory_order_seq_cst);
+  std::vector<std::shared_ptr<Stream>> streams;
+  {
+    const std::lock_guard lock(Workers().mutex);
+    for (Stream* stream : Workers().streams) streams.push_back(stream->shared_from_this());
+  }
+  for (const std::shared_ptr<Stream>& stream : streams) stream->AwaitDeviceTaskAtExit();
+}
+
+void AddWorker(Stream* stream) {
+  static const int registered = std::atexit(StopWorkersAtExit);
+  static_cast<void>(registered);
+  const std::lock_guard lock(Workers().mutex);
+  Workers().streams.insert(stream);
+}
+
+void RemoveWorker(Stream* stream) {
+  const std::lock_guard lock(Workers().mutex);
+  Workers().streams.erase(stream);
+}
+
+// Blocks all signals while it lives: a thread started meanwhile never runs the program's handlers.
+class SignalBlock {
+ public:
+  SignalBlock() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalBlock() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalBlock(const SignalBlock&) = delete;
+  SignalBlock& operator=(const SignalBlock&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+bool ProcessIsExiting() { return process_is_exiting.load(std::memory_order_relaxed); }
+
+Status Stream::StartWorker() {
+  if (worker_started_) return {};
+  AddWorker(this);
+  try {
+    const SignalBlock block;
+    std::thread([self = shared_from_this()] { self->WorkerMain(); }).detach();
+  } catch (const std::system_error& error) {
+    RemoveWorker(this);
+    return Status(
+        ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "EE1023",
+        fmt::format("the worker thread of stream {} could not be started: {}", id_, error.what()));
+  }
+  worker_started_ = true;
+  return {};
+}
+
+void Stream::WorkerMain() {
+  pthread_setname_np(pthread_self(), fmt::format("mlm-stream-{}", id_ % 10000).c_str());
+  UniqueLock lock = Lock();
+  bool may_spin = true;
+  // At exit a worker stays where it is: its end would run destructors of libraries that are gone.
+  while (!closed_ || !queue_.empty() || ProcessIsExiting()) {
+    if (HeadReady()) {
+      RunHead(lock);
+      may_spin = true;
+    } else if (may_spin) {
+      may_spin = false;
+      const uint32_t seen = work_count_.load(std::memory_order_relaxed);
+      lock.unlock();
+      SpinUntil([&] { return work_count_.load(std::memory_order_acquire) != seen; });
+      lock = Lock();
+    } else {
+      ParkWorker(lock);
+      may_spin = true;
+    }
+  }
+  lock.unlock();
+  RemoveWorker(this);
+}
+
+void Stream::ParkWorker(UniqueLock& lock) {
+  worker_parked_ = true;
+  const Clock::time_point deadline =
+      running_ || queue_.empty() ? Clock::time_point::max() : queue_.front().deadline;
+  if (deadline == Clock::time_point::max() || ProcessIsExiting()) {
+    work_cv_.wait(lock);
+  } else {
+    work_cv_.wait_until(lock, deadline);
+  }
+  worker_parked_ = false;
+}
+
+void Stream::AwaitDeviceTaskAtExit() {
+  UniqueLock lock = Lock();
+  AwaitDeviceTask(lock);
+}
+
+}  // namespace mlmargin::runtime

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "runtime/private_api.h"
+#include "runtime/runtime_fixture.h"
+
+namespace mlmargin::runtime {
+namespace {
+
+// Runs `body` in a child of fork and returns its exit code.
+template <typename Body>
+int InForkOf(Body body) {
+  const pid_t child = fork();
+  if (child == 0) std::_Exit(body());
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+TEST(ForkTest, AChildForkedBeforeInitWorks) {
+  // Holds only if no other test initialised this process before.
+  if (InForkOf([] { return aclrtSetDevice(0) == ACL_ERROR_UNINITIALIZE ? 0 : 1; }) != 0) {
+    GTEST_SKIP() << "initialised by an earlier test";
+  }
+  EXPECT_EQ(InForkOf([] {
+              if (aclInit(nullptr) != ACL_SUCCESS) return 1;
+              if (aclrtSetDevice(0) != ACL_SUCCESS) return 2;
+              if (aclrtSynchronizeDevice() != ACL_SUCCESS) return 3;
+              return aclFinalize() == ACL_SUCCESS ? 0 : 4;
+            }),
+            0);
+}
+
+class ForkedChildTest : public DeviceSetTest {};
+
+TEST_F(ForkedChildTest, EveryCallOfAChildFailsWithAClearText) {
+  void* pointer = nullptr;
+  ASSERT_EQ(aclrtMalloc(&pointer, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  EXPECT_EQ(InForkOf([&] {
+              void* other = nullptr;
+              if (aclrtMalloc(&other, 64, ACL_MEM_MALLOC_HUGE_FIRST) != 507000) return 1;
+              const char* const text = aclGetRecentErrMsg();
+              if (text == nullptr || std::strstr(text, "forked") == nullptr) return 2;
+              if (std::strstr(text, "aclrtMalloc") == nullptr) return 3;
+              if (aclGetRecentErrMsg() != nullptr) return 4;
+              if (aclrtFree(pointer) != 507000) return 5;
+              if (aclInit(nullptr) != 507000) return 6;
+              if (aclFinalize() != 507000) return 7;
+              if (aclrtSetDevice(0) != 507000) return 8;
+              if (aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL) != 507000) return 9;
+              if (aclrtGetLastError(ACL_RT_THREAD_LEVEL) != 507000) return 10;
+              if (aclCreateDataBuffer(nullptr, 0) != nullptr) return 11;
+              ACL_APP_LOG(ACL_ERROR, "goes nowhere");
+              return InForkedChild() ? 0 : 12;
+            }),
+            0);
+  EXPECT_FALSE(InForkedChild());
+  EXPECT_EQ(aclrtFree(pointer), ACL_SUCCESS);
+}
+
+TEST_F(ForkedChildTest, AGrandchildIsTurnedAwayToo) {
+  EXPECT_EQ(
+      InForkOf([] { return InForkOf([] { return aclrtSynchronizeDevice() == 507000 ? 0 : 1; }); }),
+      0);
+}
+
+TEST_F(ForkedChildTest, AForkWhileOtherThreadsCallDoesNotHangTheChild) {
+  std::atomic<bool> stop = false;
+  std::thread busy([&] {
+    aclrtSetDevice(0);
+    while (!stop) {
+      void* pointer = nullptr;
+      aclrtMalloc(&pointer, 64, ACL_MEM_MALLOC_HUGE_FIRST);
+      aclrtFree(pointer);
+      aclrtFree(nullptr);
+    }
+    TakeErrorText();
+  });
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(InForkOf([] {
+                if (aclrtFree(nullptr) != 507000) return 1;
+                return aclGetRecentErrMsg() != nullptr ? 0 : 2;
+              }),
+              0);
+  }
+  stop = true;
+  busy.join();
+}
+
+}  // namespace
+}  // namespace mlmargin::runtime
