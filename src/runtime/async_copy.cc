@@ -41,16 +41,10 @@ class CopyTask : public Task {
 
 class MemsetTask : public Task {
  public:
-  MemsetTask(void* address, int value, size_t count, std::shared_ptr<const Block> block,
-             RanFlag ran)
-      : address_(address),
-        value_(value),
-        count_(count),
-        block_(std::move(block)),
-        ran_(std::move(ran)) {}
+  MemsetTask(void* address, int value, size_t count, std::shared_ptr<const Block> block)
+      : address_(address), value_(value), count_(count), block_(std::move(block)) {}
   Status Run() override {
     std::memset(address_, value_, count_);
-    if (ran_ != nullptr) *ran_ = true;
     return {};
   }
 
@@ -59,17 +53,19 @@ class MemsetTask : public Task {
   const int value_;
   const size_t count_;
   const std::shared_ptr<const Block> block_;
-  const RanFlag ran_;
 };
 
-// Runs a task in the order of the stream, and comes back when it is over: it uses memory whose
-// life the caller alone knows.
-Status PushAndWait(Stream& stream, std::unique_ptr<Task> task, const RanFlag& ran) {
-  MLMARGIN_RETURN_IF_ERROR(stream.PushAndWait(TaskKind::kDevice, std::move(task)));
+// Copies in the order of the stream, and comes back when it is over: a side is memory whose life
+// the caller alone knows.
+Status PushAndWait(Stream& stream, CheckedCopy copy) {
+  const RanFlag ran = std::make_shared<bool>(false);
+  MLMARGIN_RETURN_IF_ERROR(stream.PushAndWait(
+      TaskKind::kDevice,
+      std::make_unique<CopyTask>(std::move(copy), std::vector<std::byte>(), ran)));
   if (*ran) return {};
   return Status(ACL_ERROR_RT_STREAM_ABORT, "EE1019",
                 fmt::format("stream {} was aborted, stopped or destroyed before it came to this "
-                            "call's work, which did not happen.",
+                            "copy, which did not happen.",
                             stream.id()));
 }
 
@@ -91,13 +87,9 @@ Status CheckAlignment(const CheckedCopy& copy) {
 }
 
 Status PushCopy(Stream& stream, CheckedCopy copy) {
-  if (!copy.TouchesOrdinaryHostMemory()) {
-    return stream.Push(TaskKind::kDevice, std::make_unique<CopyTask>(
-                                              std::move(copy), std::vector<std::byte>(), nullptr));
-  }
-  const auto ran = std::make_shared<bool>(false);
-  return PushAndWait(
-      stream, std::make_unique<CopyTask>(std::move(copy), std::vector<std::byte>(), ran), ran);
+  if (copy.TouchesOrdinaryHostMemory()) return PushAndWait(stream, std::move(copy));
+  return stream.Push(TaskKind::kDevice, std::make_unique<CopyTask>(
+                                            std::move(copy), std::vector<std::byte>(), nullptr));
 }
 
 // The source is copied on the spot, so it may be ordinary memory and go when the call returns.
@@ -132,10 +124,16 @@ Status MemsetAsync(void* address, size_t max_count, int32_t value, size_t count,
   std::shared_ptr<const Block> block;
   MLMARGIN_RETURN_IF_ERROR(CheckMemset(address, max_count, count, &block));
   if (count == 0) return {};
-  const RanFlag ran = block == nullptr ? std::make_shared<bool>(false) : nullptr;
-  auto task = std::make_unique<MemsetTask>(address, value, count, std::move(block), ran);
-  if (ran == nullptr) return stream.Push(TaskKind::kDevice, std::move(task));
-  return PushAndWait(stream, std::move(task), ran);
+  // Unlike aclrtMemset: an unknown address may be one that was freed while this call was on its
+  // way, and ordinary memory may be gone when the stream comes to it.
+  if (block == nullptr) {
+    return InvalidRuntimeParam(
+        fmt::format("argument devPtr is {}, which is no live memory of aclrtMalloc or "
+                    "aclrtMallocHost and no registered host memory.",
+                    address));
+  }
+  return stream.Push(TaskKind::kDevice,
+                     std::make_unique<MemsetTask>(address, value, count, std::move(block)));
 }
 
 }  // namespace

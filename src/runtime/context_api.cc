@@ -101,10 +101,8 @@ aclError aclrtCtxGetCurrentDefaultStream(aclrtStream* stream) {
 aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t* flags, int32_t* active) {
   return ApiCall(__func__, [&] {
     MLMARGIN_RETURN_IF_NULL(active);
-    if (flags != nullptr) {
-      return InvalidRuntimeParam("argument flags is not null; it is reserved, expected null.");
-    }
     MLMARGIN_RETURN_IF_ERROR(CheckDeviceId(deviceId));
+    if (flags != nullptr) *flags = 0;  // Reserved.
     *active = IsDeviceSetUp(deviceId) ? 1 : 0;
     return Status();
   });

@@ -46,6 +46,7 @@ DeviceRemains TakeLocked(DeviceTable& table, int32_t device_id) {
     if (context->device_id() == device_id) remains.contexts.push_back(std::move(context));
   }
   remains.blocks = TakeDeviceMemory(device_id);
+  remains.events = TakeEvents(device_id);
   return remains;
 }
 
@@ -122,18 +123,24 @@ DeviceRemains TakeAllDevices() {
   // A released explicit context goes too, so that none outlives its owner's mistake.
   all.contexts = Contexts().RemoveIf([](const Context&) { return true; });
   all.blocks = TakeDeviceMemory(std::nullopt);
+  all.events = TakeEvents(std::nullopt);
   return all;
 }
 
 Status SynchronizeDevice(int32_t device_id, int32_t timeout_ms) {
   const auto start = std::chrono::steady_clock::now();
-  Status first_failure;
-  for (const std::shared_ptr<Stream>& stream : StreamsOfDevice(device_id)) {
-    Status status = stream->Synchronize(RemainingMs(timeout_ms, start));
+  const std::vector<std::shared_ptr<Stream>> streams = StreamsOfDevice(device_id);
+  Status first_error;
+  for (const std::shared_ptr<Stream>& stream : streams) {
+    Status status = stream->Wait(Stream::kAllTasks, RemainingMs(timeout_ms, start));
     if (status.code() == ACL_ERROR_RT_STREAM_SYNC_TIMEOUT) return status;
-    if (!status.ok() && first_failure.ok()) first_failure = std::move(status);
+    if (!status.ok() && first_error.ok()) first_error = std::move(status);
   }
-  return first_failure;
+  // One failure a call: those of further streams wait for the next one.
+  for (size_t i = 0; i < streams.size() && first_error.ok(); ++i) {
+    first_error = streams[i]->TakeFailure(Stream::kAllTasks);
+  }
+  return first_error;
 }
 
 }  // namespace mlmargin::runtime

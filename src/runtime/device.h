@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/context.h"
+#include "runtime/event.h"
 #include "runtime/memory.h"
 #include "runtime/status.h"
 
@@ -42,6 +43,7 @@ struct DeviceRemains {
   Stream::CloseMode mode = Stream::CloseMode::kDrain;
   std::vector<std::shared_ptr<Context>> contexts;
   std::vector<std::shared_ptr<const Block>> blocks;
+  std::vector<std::shared_ptr<Event>> events;
 };
 
 // The remains of all devices, for the last finalize.

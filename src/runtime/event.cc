@@ -260,10 +260,9 @@ HandleTable<Event>& Events() {
   return events;
 }
 
-void ReleaseEventsOfDevice(int32_t device_id) {
-  // Destroyed here, with no lock of the table held.
-  const auto released =
-      Events().RemoveIf([device_id](const Event& event) { return event.device_id() == device_id; });
+std::vector<std::shared_ptr<Event>> TakeEvents(std::optional<int32_t> device_id) {
+  return Events().RemoveIf(
+      [&](const Event& event) { return !device_id || event.device_id() == *device_id; });
 }
 
 uint32_t AvailableEvents(int32_t device_id) { return EventQuota().Available(device_id); }

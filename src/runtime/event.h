@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <vector>
 
 #include "runtime/handle_table.h"
 #include "runtime/status.h"
@@ -84,8 +86,8 @@ class Event : public std::enable_shared_from_this<Event> {
 // All live events by handle.
 HandleTable<Event>& Events();
 
-// Makes the handles of a device's events stale, when the device is released.
-void ReleaseEventsOfDevice(int32_t device_id);
+// Takes a device's events (no device: all) out of the table, when it is released.
+std::vector<std::shared_ptr<Event>> TakeEvents(std::optional<int32_t> device_id);
 
 // How many more events the device can have.
 uint32_t AvailableEvents(int32_t device_id);

@@ -71,8 +71,16 @@ Status FirstInit(InitState& state, const char* config_path) {
   ApplyDebugKernel(config);
   state.acl_count = 1;
   state.initialized.store(true, std::memory_order_release);
+  if (config.default_device) {
+    const Status status = SetDevice(*config.default_device);
+    if (!status.ok()) {  // Out of memory: as if nothing had been called.
+      state.acl_count = 0;
+      state.initialized.store(state.aclnn, std::memory_order_release);
+      return status;
+    }
+  }
   state.first_config = config.canonical_text;
-  return config.default_device ? SetDevice(*config.default_device) : Status();
+  return {};
 }
 
 Status NothingToFinalize(const char* init) {

@@ -228,7 +228,9 @@ Status Stream::Synchronize(int32_t timeout_ms) {
   UniqueLock lock = Lock();
   const uint64_t target = submitted_;
   const WaitResult result = WaitUntilDone(lock, target, timeout_ms, OnAbort::kReturn);
-  return result == WaitResult::kDone ? TakeFailureLocked(target) : StatusOf(result, timeout_ms);
+  if (result != WaitResult::kDone) return StatusOf(result, timeout_ms);
+  MLMARGIN_RETURN_IF_ERROR(TakeFailureLocked(target));
+  return stop_code_ == 0 ? Status() : StoppedStatus();
 }
 
 Status Stream::Wait(uint64_t sequence, int32_t timeout_ms) {
@@ -247,7 +249,7 @@ Status Stream::TakeFailure(uint64_t sequence) {
 
 Status Stream::TakeFailureLocked(uint64_t sequence) {
   if (!failure_.ok() && failure_sequence_ <= sequence) return std::exchange(failure_, Status());
-  return stop_code_ == 0 ? Status() : StoppedStatus();
+  return {};
 }
 
 bool Stream::IsIdle() const {

@@ -75,8 +75,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // The two halves of Synchronize, for tasks up to number `sequence`.
   static constexpr uint64_t kAllTasks = std::numeric_limits<uint64_t>::max();
   Status Wait(uint64_t sequence, int32_t timeout_ms);
-  // A failure is reported once, by the waiting call that sees it first; a stopped context's code
-  // comes again and again.
+  // A failure is reported once, by the waiting call that sees it first. Synchronize alone also
+  // fails again and again when the context was stopped.
   Status TakeFailure(uint64_t sequence);
 
   // 107000 in a host function or callback of this stream, where a wait for it would never end.

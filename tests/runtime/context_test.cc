@@ -221,7 +221,7 @@ TEST_F(ContextTest, MakingAndDestroyingContextsDoesNotGrowMemory) {
   calls(500);
   const size_t before = ResidentBytes();
   calls(10000);
-  EXPECT_LT(ResidentBytes(), before + (16U << 20));
+  EXPECT_LT(ResidentBytes(), before + kGrowthNoiseBytes);
 }
 
 }  // namespace

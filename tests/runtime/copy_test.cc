@@ -101,7 +101,7 @@ TEST_F(CopyTest, OverlappingCopyMovesTheBytes) {
 
 TEST_F(CopyTest, CountZeroIsSuccessBeforeAnyPointerCheck) {
   EXPECT_EQ(aclrtMemcpy(nullptr, 0, nullptr, 0, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
-  EXPECT_EQ(aclrtMemcpy(nullptr, 0, nullptr, 0, static_cast<aclrtMemcpyKind>(99)), ACL_SUCCESS);
+  EXPECT_EQ(aclrtMemcpy(nullptr, 0, nullptr, 0, Foreign<aclrtMemcpyKind>(99)), ACL_SUCCESS);
 }
 
 TEST_F(CopyTest, NullPointersAndForeignKindsAreRefused) {
@@ -110,9 +110,8 @@ TEST_F(CopyTest, NullPointersAndForeignKindsAreRefused) {
   EXPECT_EQ(aclrtMemcpy(device_, kBytes, nullptr, kBytes, ACL_MEMCPY_DEFAULT),
             ACL_ERROR_INVALID_PARAM);
   for (int kind : {6, 7, 8, -1}) {
-    EXPECT_EQ(
-        aclrtMemcpy(device_, kBytes, host_.data(), kBytes, static_cast<aclrtMemcpyKind>(kind)),
-        ACL_ERROR_INVALID_PARAM);
+    EXPECT_EQ(aclrtMemcpy(device_, kBytes, host_.data(), kBytes, Foreign<aclrtMemcpyKind>(kind)),
+              ACL_ERROR_INVALID_PARAM);
   }
   EXPECT_THAT(BytesAt(device_), Each(0xEE));
 }
@@ -207,7 +206,7 @@ TEST_F(CopyTest, RowCopiesCheckTheirShape) {
   EXPECT_EQ(copy(8, 8, 8, SIZE_MAX), ACL_ERROR_RT_PARAM_INVALID);
   EXPECT_EQ(copy(8, 8, 8, 33), ACL_ERROR_RT_PARAM_INVALID);
   for (int kind : {0, 3, 4, 5, 6, 7, 8}) {
-    EXPECT_EQ(copy(8, 8, 8, 2, static_cast<aclrtMemcpyKind>(kind)), ACL_ERROR_INVALID_PARAM);
+    EXPECT_EQ(copy(8, 8, 8, 2, Foreign<aclrtMemcpyKind>(kind)), ACL_ERROR_INVALID_PARAM);
   }
   EXPECT_EQ(aclrtMemcpy2d(nullptr, 8, host_.data(), 8, 8, 2, ACL_MEMCPY_HOST_TO_DEVICE),
             ACL_ERROR_INVALID_PARAM);

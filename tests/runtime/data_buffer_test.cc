@@ -96,7 +96,7 @@ TEST_F(DataBufferTest, MakingAndDestroyingDoesNotGrowMemory) {
   calls(2000);
   const size_t before = ResidentBytes();
   calls(100000);
-  EXPECT_LT(ResidentBytes(), before + (64U << 20));
+  EXPECT_LT(ResidentBytes(), before + kGrowthNoiseBytes);
 }
 
 }  // namespace

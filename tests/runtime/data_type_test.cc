@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "acl/acl.h"
+#include "runtime/runtime_fixture.h"
 
 namespace mlmargin::runtime {
 namespace {
@@ -47,7 +47,7 @@ TEST(DataTypeTest, SizesOfAllTypes) {
       {37, 1}, {1, 2},  {27, 2}, {6, 2},   {7, 2},  {0, 4},  {3, 4},  {8, 4},  {33, 4}, {9, 8},
       {10, 8}, {11, 8}, {16, 8}, {17, 16}, {38, 8}, {39, 8}, {40, 8}, {41, 8}, {5, 8},  {999, 8}};
   for (const auto& [type, size] : cases) {
-    EXPECT_EQ(aclDataTypeSize(static_cast<aclDataType>(type)), size) << type;
+    EXPECT_EQ(aclDataTypeSize(Foreign<aclDataType>(type)), size) << type;
   }
 }
 

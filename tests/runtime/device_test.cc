@@ -240,7 +240,7 @@ TEST_F(DeviceTest, DeviceInfoRefusesWhatIsNotThere) {
             ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
   EXPECT_EQ(aclrtGetDeviceInfo(0, ACL_DEV_ATTR_DEVICE_FORM_FACTOR, &value),
             ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
-  EXPECT_EQ(aclrtGetDeviceInfo(0, static_cast<aclrtDevAttr>(999), &value), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtGetDeviceInfo(0, Foreign<aclrtDevAttr>(999), &value), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclrtGetDeviceInfo(4, ACL_DEV_ATTR_WARP_SIZE, &value), ACL_ERROR_RT_INVALID_DEVICEID);
   EXPECT_EQ(aclrtGetDeviceInfo(UINT32_MAX, ACL_DEV_ATTR_WARP_SIZE, &value),
             ACL_ERROR_RT_INVALID_DEVICEID);
@@ -273,8 +273,16 @@ TEST_F(DeviceTest, EveryListedCannAttributeHasAnAnswer) {
   }
   int32_t value = 77;
   EXPECT_EQ(aclGetCannAttribute(ACL_CANN_ATTR_UNDEFINED, &value), ACL_ERROR_INVALID_PARAM);
-  EXPECT_EQ(aclGetCannAttribute(static_cast<aclCannAttr>(3), &value), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclGetCannAttribute(Foreign<aclCannAttr>(3), &value), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(value, 77);
+}
+
+TEST_F(DeviceTest, PrimaryContextFlagsAreReservedAndZero) {
+  uint32_t flags = 7;
+  int32_t active = -1;
+  EXPECT_EQ(aclrtGetPrimaryCtxState(0, &flags, &active), ACL_SUCCESS);
+  EXPECT_EQ(flags, 0U);
+  EXPECT_EQ(active, 0);
 }
 
 TEST_F(DeviceTest, NullPointersAreRefused) {
@@ -291,9 +299,6 @@ TEST_F(DeviceTest, NullPointersAreRefused) {
   EXPECT_EQ(aclGetCannAttributeList(&attributes, nullptr), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclGetCannAttribute(ACL_CANN_ATTR_BF16, nullptr), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclrtGetPrimaryCtxState(0, nullptr, nullptr), ACL_ERROR_INVALID_PARAM);
-  uint32_t flags = 0;
-  int32_t active = 0;
-  EXPECT_EQ(aclrtGetPrimaryCtxState(0, &flags, &active), ACL_ERROR_RT_PARAM_INVALID);
 }
 
 TEST_F(DeviceSettingsDeathTest, OneDeviceByDefault) {

@@ -34,7 +34,7 @@ class HostMemoryTest : public DeviceSetTest {
 };
 
 TEST_F(HostMemoryTest, PinnedMemoryIsAlignedAndOurs) {
-  for (size_t size : {1, 63, 64, 65, 4097, 3 << 20}) {
+  for (size_t size : std::vector<size_t>{1, 63, 64, 65, 4097, 3 << 20}) {
     void* pointer = nullptr;
     ASSERT_EQ(aclrtMallocHost(&pointer, size), ACL_SUCCESS);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(pointer) % 64, 0U);
@@ -76,7 +76,7 @@ TEST_F(HostMemoryTest, RegisteringTwiceOrOverlappingIsAnError) {
   ASSERT_EQ(aclrtHostRegister(pages.get() + kPage, 2 * kPage, ACL_HOST_REGISTER_MAPPED, &device),
             ACL_SUCCESS);
   device = this;
-  for (size_t first : {0, 1, 2}) {
+  for (size_t first : std::vector<size_t>{0, 1, 2}) {
     EXPECT_EQ(aclrtHostRegister(pages.get() + first * kPage, 2 * kPage, ACL_HOST_REGISTER_MAPPED,
                                 &device),
               ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
@@ -85,7 +85,7 @@ TEST_F(HostMemoryTest, RegisteringTwiceOrOverlappingIsAnError) {
   EXPECT_EQ(aclrtHostRegister(pages.get() + 3 * kPage, kPage, ACL_HOST_REGISTER_MAPPED, &device),
             ACL_SUCCESS);
   EXPECT_EQ(aclrtHostRegister(pages.get(), kPage, ACL_HOST_REGISTER_MAPPED, &device), ACL_SUCCESS);
-  for (size_t first : {0, 1, 3}) {
+  for (size_t first : std::vector<size_t>{0, 1, 3}) {
     EXPECT_EQ(aclrtHostUnregister(pages.get() + first * kPage), ACL_SUCCESS);
   }
 }
@@ -107,7 +107,7 @@ TEST_F(HostMemoryTest, RegisteringRefusesBadArguments) {
             ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
   EXPECT_EQ(aclrtHostRegister(pages.get(), kPage, ACL_HOST_REGISTER_READONLY, &device),
             ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
-  EXPECT_EQ(aclrtHostRegister(pages.get(), kPage, static_cast<aclrtHostRegisterType>(1), &device),
+  EXPECT_EQ(aclrtHostRegister(pages.get(), kPage, Foreign<aclrtHostRegisterType>(1), &device),
             ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(device, this);
   EXPECT_EQ(aclrtHostUnregister(nullptr), ACL_ERROR_INVALID_PARAM);

@@ -208,10 +208,31 @@ TEST_F(InitTest, BadValuesOfOurKeysAreFileAttrInvalid) {
   EXPECT_EQ(aclrtSetDevice(0), ACL_ERROR_UNINITIALIZE);
 }
 
-TEST_F(InitTest, DefaultDeviceThatIsNotThereFailsAndLeavesUninitialised) {
-  EXPECT_EQ(InitWith(R"({"defaultDevice":{"default_device":"63"}})"),
-            ACL_ERROR_RT_INVALID_DEVICEID);
-  EXPECT_EQ(aclrtSetDevice(0), ACL_ERROR_UNINITIALIZE);
+TEST_F(InitConfigDeathTest, DefaultDeviceThatIsNotThereFailsAndLeavesUninitialised) {
+  EXPECT_IN_CHILD({
+    EXPECT_EQ(InitWith(R"({"defaultDevice":{"default_device":"63"}})"),
+              ACL_ERROR_RT_INVALID_DEVICEID);
+    EXPECT_EQ(aclrtSetDevice(0), ACL_ERROR_UNINITIALIZE);
+    EXPECT_EQ(aclInit(nullptr), ACL_SUCCESS);
+  });
+}
+
+TEST_F(InitConfigDeathTest, CallsAtExitAreHarmless) {
+  const auto exit_with_work = [] {
+    std::atexit([] {
+      aclrtFree(nullptr);
+      if (aclGetRecentErrMsg() == nullptr) std::_Exit(1);
+      if (aclrtResetDevice(0) != ACL_SUCCESS) std::_Exit(2);
+      if (aclFinalize() != ACL_SUCCESS) std::_Exit(3);
+      ACL_APP_LOG(ACL_ERROR, "at exit");
+    });
+    aclInit(nullptr);
+    aclrtSetDevice(0);
+    void* pointer = nullptr;
+    aclrtMalloc(&pointer, 64, ACL_MEM_MALLOC_HUGE_FIRST);
+    std::exit(0);
+  };
+  EXPECT_EXIT(exit_with_work(), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(InitConfigDeathTest, DefaultDeviceIsSetForTheThread) {

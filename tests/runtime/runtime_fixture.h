@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <string>
 
@@ -40,6 +41,22 @@ class DeviceSetTest : public InitializedTest {
     ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS) << TakeErrorText();
   }
 };
+
+// An enum with a number outside of it, as a C caller may pass it.
+template <typename Enum>
+Enum Foreign(int number) {
+  Enum value;
+  static_assert(sizeof(value) == sizeof(number));
+  std::memcpy(&value, &number, sizeof(value));
+  return value;
+}
+
+// How much a test that repeats calls may grow: noise, and what a memory checker holds back.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__clang__)
+inline constexpr size_t kGrowthNoiseBytes = size_t{512} << 20;
+#else
+inline constexpr size_t kGrowthNoiseBytes = size_t{4} << 20;
+#endif
 
 // The resident set of this process.
 inline size_t ResidentBytes() {

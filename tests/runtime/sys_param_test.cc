@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 using SysParamTest = DeviceSetTest;
 
-aclSysParamOpt Option(int number) { return static_cast<aclSysParamOpt>(number); }
+aclSysParamOpt Option(int number) { return Foreign<aclSysParamOpt>(number); }
 
 TEST_F(SysParamTest, ProcessOptionsAreZeroAtFirstAndReadBack) {
   for (int number = 0; number < 4; ++number) {
