@@ -16,8 +16,8 @@
  * - 107017 ACL_ERROR_RT_INVALID_HANDLE: a stream, event or context is stale or not ours;
  * - 107003 ACL_ERROR_RT_STREAM_CONTEXT: the stream belongs to another context;
  * - 207001 ACL_ERROR_RT_MEMORY_ALLOCATION: out of memory;
- * - 207000 ACL_ERROR_RT_FEATURE_NOT_SUPPORT: a CPU device cannot do this. No flag or option is
- *   taken and then ignored.
+ * - 207000 ACL_ERROR_RT_FEATURE_NOT_SUPPORT: a CPU device cannot do this. Flags
+ *   that promise what is not kept are refused, never ignored.
  * A failed call writes nothing, leaves a text for aclGetRecentErrMsg and sets the last error.
  *
  * Asynchronous calls (names with Async; record, wait and reset of events; host functions; phase
@@ -257,8 +257,9 @@ typedef void (*aclrtHostFunc)(void* args);
  * Starts the library; comes before all other calls. configPath is null, "" or a JSON file
  * ("{}" for the defaults; keys defaultDevice.default_device and err_msg_mode).
  * Each call counts one; all but the first return 100002 (ACL_ERROR_REPEAT_INITIALIZE), which may
- * be ignored, and their configuration is not looked at. 100003: file not readable.
- * 100006: not JSON, or nested deeper than 10.
+ * be ignored, and their configuration is not looked at. 100003: file not readable. 100005: larger
+ * than 1 MiB. 100006: not JSON, or nested deeper than 10. 100008: a key has a bad value. 107001: no
+ * such default device. 100000: not the configuration of the first aclInit of the process.
  */
 ACL_FUNC_VISIBILITY aclError aclInit(const char* configPath);
 
@@ -302,13 +303,16 @@ ACL_FUNC_VISIBILITY aclError aclrtPeekAtLastError(aclrtLastErrLevel level);
 ACL_FUNC_VISIBILITY aclError aclrtSetDevice(int32_t deviceId);
 
 /**
- * Takes back one aclrtSetDevice. The last one waits for the default context's work and releases
- * that context with its streams; contexts made by the caller should be destroyed before.
+ * Takes back one aclrtSetDevice. The last one waits for the device's work and releases all
+ * that is the device's: contexts, streams, events, memory and registrations.
  * Bad id: 107001. Nothing left to release: 507007.
  */
 ACL_FUNC_VISIBILITY aclError aclrtResetDevice(int32_t deviceId);
 
-/** Like the last aclrtResetDevice, whatever the count. Nothing left to release: 507007. */
+/**
+ * Like the last aclrtResetDevice, whatever the count, but queued work is dropped; a running
+ * operator goes on to its end. Nothing left to release: 507007.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtResetDeviceForce(int32_t deviceId);
 
 /** Writes the thread's current device. None: 107002. */
@@ -411,7 +415,10 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamSta
  */
 ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event);
 
-/** Drops the stream's queued tasks and ends the running one; waits meanwhile return 107023. */
+/**
+ * Drops the stream's queued tasks and waits for a running operator or copy to end; a running host
+ * function goes on. Waits on the stream meanwhile return 107023.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtStreamAbort(aclrtStream stream);
 
 /** Writes the stream's number. */
@@ -427,7 +434,10 @@ ACL_FUNC_VISIBILITY aclError aclrtGetStreamAvailableNum(uint32_t* streamCount);
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode);
 
-/** Seconds a task may run, for the whole process; 0 means the longest possible. */
+/**
+ * Seconds an operator may run, for the whole process; 0 means any time. One that takes longer runs
+ * to its end and writes its outputs, and then counts as failed with 507014. Before aclInit: 100001.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtSetOpExecuteTimeOut(uint32_t timeout);
 
 /**
@@ -487,7 +497,11 @@ ACL_FUNC_VISIBILITY aclError aclrtQueryEventStatus(aclrtEvent event,
 ACL_FUNC_VISIBILITY aclError aclrtQueryEventWaitStatus(aclrtEvent event,
                                                        aclrtEventWaitStatus* status);
 
-/** Waits for the event's latest record, from any device, and returns its stream's failure. */
+/**
+ * Waits for the event's latest record, from any device, and returns its stream's failure. Never
+ * recorded: 507000, but 0 for an event of aclrtCreateEventExWithFlag. The record was dropped by an
+ * abort: 107023.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEvent(aclrtEvent event);
 
 /** aclrtSynchronizeEvent for at most timeout ms; time over: 507047. */
@@ -495,14 +509,16 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, 
 
 /**
  * Writes the milliseconds between two completed records; negative if the end came first.
- * Never recorded: 507000. Not complete yet: 107006.
+ * Never recorded: 507000. Not complete yet, or made with flags but without ACL_EVENT_TIME_LINE:
+ * 107006.
  */
 ACL_FUNC_VISIBILITY aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent,
                                                    aclrtEvent endEvent);
 
 /**
- * Writes when the record completed, in microseconds since the device started.
- * Not complete yet: 107006.
+ * Writes when the record completed, in microseconds since the first stream of the
+ * process was made.
+ * Not complete yet, or made with flags but without ACL_EVENT_TIME_LINE: 107006.
  */
 ACL_FUNC_VISIBILITY aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp);
 
@@ -517,7 +533,8 @@ ACL_FUNC_VISIBILITY aclError aclrtGetEventAvailNum(uint32_t* eventCount);
 /**
  * Allocates size bytes of device memory, not zeroed, at a multiple of 64; free it with aclrtFree.
  * size 0: 100000. Out of memory: 207001. On a CPU device it is ordinary memory that the host may
- * read; all page policies succeed, with ordinary pages where huge ones are not to be had.
+ * read; all page policies succeed, with ordinary pages where huge ones are not to be had;
+ * ACL_MEM_ACCESS_USER_SPACE_READONLY is 207000.
  */
 ACL_FUNC_VISIBILITY aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy);
 

@@ -187,7 +187,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclGetScalarListSize(const aclScalarList* scalar
 
 /**
  * Lets phase 2 run an executor any number of times. Call it right after phase 1; from then on
- * only aclDestroyAclOpExecutor frees the executor. Null or stale: 561103. Not possible: 561000.
+ * only aclDestroyAclOpExecutor frees the executor. Null, stale or spent: 561103.
  */
 ACL_FUNC_VISIBILITY aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor);
 
@@ -195,8 +195,8 @@ ACL_FUNC_VISIBILITY aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* exe
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor);
 
 /**
- * Gives input number index (from 0) of a repeatable executor the device address addr (a multiple
- * of 32), for the next phase 2; the tensor's own address changes too. The tensor must have the
+ * Gives input number index (from 0) of an executor that is not spent the device address addr,
+ * for the next phase 2; the tensor's own address changes too. The tensor must have the
  * shape and data type it had in phase 1. Executor or tensor null: 561103. Index past the end, or
  * another shape or type: 161002.
  */

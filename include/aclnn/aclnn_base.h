@@ -21,14 +21,15 @@ extern "C" {
 
 /**
  * Initialises what aclnn needs; the lighter alternative to aclInit for programs that only run
- * operators. Call it once per process; mixing it with aclInit and aclFinalize is no error.
+ * operators. Mixing it with aclInit and aclFinalize is no error.
  *
  * configPath: null, "" or a JSON file; key op_debug_config.enable_debug_kernel, "on" or "off".
- * Returns 0 or an error code (see aclInit for those about the file).
+ * Returns 0 or an error code: 100002 when called twice without aclnnFinalize between, and those of
+ * aclInit about the file.
  */
 ACL_FUNC_VISIBILITY aclnnStatus aclnnInit(const char* configPath);
 
-/** Ends what aclnnInit began; once per process. Not to be called from a destructor. */
+/** Ends what aclnnInit began; 100037 if nothing did. Not to be called from a destructor. */
 ACL_FUNC_VISIBILITY aclnnStatus aclnnFinalize(void);
 
 #ifdef __cplusplus

@@ -78,14 +78,16 @@ ACLNN_API aclnnStatus aclnnMultilabelMarginLossGetWorkspaceSize(
  * the data must live until the stream has been synchronised; failures of the work itself
  * (507035: label check; 207001: out of memory) are returned there.
  *
- * Consumes the executor unless aclSetAclOpExecutorRepeatable was called on it.
+ * Consumes an executor of this operator, on failure too, unless aclSetAclOpExecutorRepeatable was
+ * called on it.
  *
  * Returns 0, or, with nothing queued,
  * - 161001: executor null, or workspace null where one is needed;
- * - 161002: workspaceSize below phase 1's; a tensor's data null, or outside any live device
- *   allocation or registered host memory; outputs that overlap;
+ * - 161002: workspaceSize below phase 1's, or a workspace outside device memory; a tensor's data
+ * null, or outside any live device allocation or registered host memory; outputs that overlap;
  * - 561103: executor spent or not one of this operator;
- * - 107017: stream unknown; 107003: stream of another context.
+ * - 107002: no current context; 107017: stream unknown; 107003: stream of another context;
+ *   107023: the stream is being aborted; the failure's code: its context was stopped by one.
  */
 ACLNN_API aclnnStatus aclnnMultilabelMarginLoss(void* workspace, uint64_t workspaceSize,
                                                 aclOpExecutor* executor, aclrtStream stream);

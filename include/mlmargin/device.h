@@ -6,7 +6,7 @@
 
 namespace mlmargin {
 
-// Shows `count` devices (1 .. 64) from the next aclInit or aclnnInit on; beats
+// Shows `count` devices (1 .. 64) from now on; to be called before aclInit and aclnnInit. Beats
 // MLMARGIN_DEVICE_COUNT and stays for the life of the process or until the next call. All devices
 // are the host's CPUs and share its memory; more than one is for testing code that expects
 // several. ASCEND_RT_VISIBLE_DEVICES still chooses among them.

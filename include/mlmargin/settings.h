@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings of the kernels. Each has an environment variable, read once at first use, and a
-// function here that overrides it. All functions are thread-safe; a change holds for calls that
-// begin after it. None of them changes a result's bits.
+// function here that overrides it. All functions are thread-safe; a change holds for work that
+// begins after it; work queued in a stream begins when its turn comes. None of them changes a
+// result's bits.
 #ifndef MLMARGIN_SETTINGS_H_
 #define MLMARGIN_SETTINGS_H_
 
