@@ -4,131 +4,16 @@
 #include <fmt/format.h>
 #include <pthread.h>
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
 
 #include "runtime/c_api.h"
+#include "runtime/report_queue.h"
 #include "runtime/stream.h"
-#include "runtime/stream_signal.h"
 
 namespace mlmargin::runtime {
-
-// One callback on its way from the stream to the report thread and, if it blocks, back.
-class Ticket {
- public:
-  Ticket(aclrtCallback function, void* user_data, std::shared_ptr<ReportQueue> queue,
-         const std::shared_ptr<Stream>& stream);
-  ~Ticket();
-  Ticket(const Ticket&) = delete;
-  Ticket& operator=(const Ticket&) = delete;
-
-  const std::shared_ptr<ReportQueue>& queue() const { return queue_; }
-  Signal& finished() { return finished_; }
-
-  // Runs the callback, unless the stream gave it up; with no lock held.
-  void RunOnReportThread();
-  // The stream drops the callback: it does not run if it has not begun.
-  void GiveUp() { taken_.exchange(true, std::memory_order_acq_rel); }
-
- private:
-  const aclrtCallback function_;
-  void* const user_data_;
-  const std::shared_ptr<ReportQueue> queue_;
-  const std::weak_ptr<Stream> stream_;
-  std::atomic<bool> taken_ = false;
-  Signal finished_;
-};
-
-// The callbacks for one thread.
-class ReportQueue {
- public:
-  ReportQueue(uint64_t thread_id, int32_t device_id)
-      : thread_id_(thread_id), device_id_(device_id) {}
-
-  uint64_t thread_id() const { return thread_id_; }
-  int32_t device_id() const { return device_id_; }
-
-  void Post(std::shared_ptr<Ticket> ticket) {
-    {
-      const std::lock_guard lock(mutex_);
-      posted_.push_back(std::move(ticket));
-    }
-    changed_.notify_all();
-  }
-
-  void CountSubscriptions(int change) { Count(&subscriptions_, change); }
-  void CountLaunched(int change) { Count(&launched_, change); }
-
-  // True when the thread serves no stream and no callback is on its way to it.
-  bool IsUnused() const {
-    const std::lock_guard lock(mutex_);
-    return subscriptions_ == 0 && launched_ == 0;
-  }
-
-  // The next callback; 507012 when the time is over, 107012 when none can come any more.
-  Status Take(int32_t timeout_ms, std::shared_ptr<Ticket>* ticket) {
-    std::unique_lock lock(mutex_);
-    const auto ready = [&] { return !posted_.empty() || (subscriptions_ == 0 && launched_ == 0); };
-    if (timeout_ms < 0) {
-      changed_.wait(lock, ready);
-    } else if (!changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms), ready)) {
-      return Status(ACL_ERROR_RT_REPORT_TIMEOUT, "EE1019",
-                    fmt::format("no callback came within {} ms.", timeout_ms));
-    }
-    if (posted_.empty()) return NotSubscribed();
-    *ticket = std::move(posted_.front());
-    posted_.pop_front();
-    return {};
-  }
-
-  static Status NotSubscribed() {
-    return Status(ACL_ERROR_RT_THREAD_SUBSCRIBE, "EE1018",
-                  "the calling thread serves no stream; call aclrtSubscribeReport first.");
-  }
-
- private:
-  void Count(int* count, int change) {
-    {
-      const std::lock_guard lock(mutex_);
-      *count += change;
-    }
-    changed_.notify_all();
-  }
-
-  const uint64_t thread_id_;
-  const int32_t device_id_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::shared_ptr<Ticket>> posted_;
-  int subscriptions_ = 0;
-  int launched_ = 0;  // Callbacks launched and not over.
-};
-
-Ticket::Ticket(aclrtCallback function, void* user_data, std::shared_ptr<ReportQueue> queue,
-               const std::shared_ptr<Stream>& stream)
-    : function_(function), user_data_(user_data), queue_(std::move(queue)), stream_(stream) {
-  queue_->CountLaunched(1);
-}
-
-Ticket::~Ticket() { queue_->CountLaunched(-1); }
-
-void Ticket::RunOnReportThread() {
-  if (taken_.exchange(true, std::memory_order_acq_rel)) return;
-  struct FinishOnExit {
-    Signal& finished;
-    ~FinishOnExit() { finished.Set(); }
-  } finish{finished_};
-  const std::shared_ptr<Stream> stream = stream_.lock();
-  const CallbackScope scope(stream.get());
-  function_(user_data_);
-}
 
 namespace {
 
@@ -300,7 +185,7 @@ Status ProcessReport(int32_t timeout_ms) {
   {
     const std::lock_guard lock(Threads().mutex);
     const auto it = Threads().queues.find(ThisThreadId());
-    if (it == Threads().queues.end()) return ReportQueue::NotSubscribed();
+    if (it == Threads().queues.end()) return ThreadNotSubscribed();
     queue = it->second;
   }
   std::shared_ptr<Ticket> ticket;

@@ -43,7 +43,8 @@ class Context : public std::enable_shared_from_this<Context> {
   bool released() const { return released_.load(std::memory_order_acquire); }
 
   // Marks the context released and closes its streams, whose handles die at once. Waits for the
-  // work in them (kDrain) or for the running tasks only (kDrop); no lock is held meanwhile. Of
+  // work in them (kDrain), or drops what is queued and waits for nothing (kDrop); no lock is held
+  // meanwhile. Of
   // two racing calls one does it.
   void Release(Stream::CloseMode mode);
 

@@ -35,9 +35,7 @@ InitState& State() {
 
 // What the first reason to run sets up. Called with the lock held.
 void Start(InitState& state) {
-  if (state.initialized.load(std::memory_order_relaxed)) return;
-  InstallForkGuard();
-  ReadDeviceSettings();
+  if (!state.initialized.load(std::memory_order_relaxed)) ReadDeviceSettings();
 }
 
 // What the last reason to run leaves behind. Called with the lock held; the caller destroys the
@@ -46,11 +44,21 @@ DeviceRemains StopIfUnused(InitState& state) {
   if (state.acl_count > 0 || state.aclnn) return {};
   state.initialized.store(false, std::memory_order_release);
   ResetProcessOptions();
+  OpExecuteTimeoutSeconds() = 0;
+  OpWaitTimeoutSeconds() = 0;
   return TakeAllDevices();
 }
 
 void ApplyDebugKernel(const Config& config) {
   if (config.enable_debug_kernel) SetProcessOption(ACL_OPT_ENABLE_DEBUG_KERNEL, 1);
+}
+
+void WarnOfAclInitKeys(const Config& config) {
+  if (!config.default_device && config.message_scope == MessageScope::kThread) return;
+  Log(ACL_WARNING, "ASCENDCL",
+      "keys defaultDevice and err_msg_mode in the file of configPath have an effect in aclInit "
+      "only, "
+      "not in aclnnInit.");
 }
 
 Status CheckSameConfig(const InitState& state, const Config& config) {
@@ -67,6 +75,7 @@ Status FirstInit(InitState& state, const char* config_path) {
   MLMARGIN_RETURN_IF_ERROR(CheckSameConfig(state, config));
   Start(state);
   if (config.default_device) MLMARGIN_RETURN_IF_ERROR(CheckDeviceId(*config.default_device));
+  InstallForkGuard();
   SetMessageScope(config.message_scope);
   ApplyDebugKernel(config);
   state.acl_count = 1;
@@ -139,7 +148,9 @@ Status InitAclnn(const char* config_path) {
   }
   Config config;
   MLMARGIN_RETURN_IF_ERROR(ReadConfig(config_path, &config));
+  WarnOfAclInitKeys(config);
   Start(state);
+  InstallForkGuard();
   ApplyDebugKernel(config);
   state.aclnn = true;
   state.initialized.store(true, std::memory_order_release);

@@ -136,14 +136,19 @@ Bytes AllocateBytes(size_t bytes, Pages pages) {
   return Bytes(data);
 }
 
-// Makes the block of `data` live; returns its address.
-void* Publish(Bytes data, size_t bytes, BlockKind kind, int32_t device_id) {
-  void* const address = data.get();
-  auto block = std::make_shared<Block>(address, bytes, kind, device_id);
-  static_cast<void>(data.release());  // The block owns it now.
-  Allocated().Insert(std::move(block));
-  return address;
+// The block that owns `data`.
+std::shared_ptr<Block> MakeBlock(Bytes data, size_t bytes, BlockKind kind, int32_t device_id) {
+  auto block = std::make_shared<Block>(data.get(), bytes, kind, device_id);
+  static_cast<void>(data.release());
+  return block;
 }
+
+// Bytes booked for a block that is not made yet.
+struct Reservation {
+  size_t bytes = 0;
+
+  ~Reservation() { Unreserve(bytes); }
+};
 
 // Why `address` is not the start of a live block of that kind.
 Status CannotFree(const void* address, BlockKind kind) {
@@ -202,19 +207,24 @@ Status AllocateDevice(size_t size, Pages pages, int32_t device_id, void** addres
   if (size > SIZE_MAX - (kDeviceGranule - 1)) return NoMemory(size);
   const size_t bytes = (size + kDeviceGranule - 1) / kDeviceGranule * kDeviceGranule;
   if (!Reserve(bytes)) return NoMemory(size);
+  Reservation reservation{bytes};
   Bytes data = AllocateBytes(bytes, pages);
-  if (data == nullptr) {
-    Unreserve(bytes);
-    return NoMemory(size);
-  }
-  *address = Publish(std::move(data), bytes, BlockKind::kDevice, device_id);
+  if (data == nullptr) return NoMemory(size);
+  auto block = MakeBlock(std::move(data), bytes, BlockKind::kDevice, device_id);
+  reservation.bytes = 0;  // The block returns them.
+  void* const start = block->data();
+  Allocated().Insert(std::move(block));
+  *address = start;
   return {};
 }
 
 Status AllocatePinned(size_t size, int32_t device_id, void** address) {
   Bytes data = size > TotalDeviceBytes() ? nullptr : AllocateBytes(size, Pages::kHuge);
   if (data == nullptr) return NoMemory(size);
-  *address = Publish(std::move(data), size, BlockKind::kPinnedHost, device_id);
+  auto block = MakeBlock(std::move(data), size, BlockKind::kPinnedHost, device_id);
+  void* const start = block->data();
+  Allocated().Insert(std::move(block));
+  *address = start;
   return {};
 }
 

@@ -45,7 +45,7 @@ std::optional<int32_t> ParseNumber(std::string_view text, int32_t low, int32_t h
 
 int32_t DeviceCountFromEnvironment() {
   const char* const value = std::getenv("MLMARGIN_DEVICE_COUNT");
-  if (value == nullptr) return kDefaultNumDevices;
+  if (value == nullptr || *value == '\0') return kDefaultNumDevices;
   const std::optional<int32_t> count = ParseNumber(value, 1, kMaxDevices);
   if (count) return *count;
   Log(ACL_WARNING, kModule,

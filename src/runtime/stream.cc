@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "acl/acl.h"
-#include "runtime/callback.h"
 #include "runtime/context.h"
 #include "runtime/errors.h"
 #include "runtime/stream_spin.h"
@@ -38,16 +37,6 @@ Status TaskException(int32_t stream_id) noexcept {
   } catch (...) {
   }
   return Status(ACL_ERROR_RT_INTERNAL_ERROR, "EE9999", "a task threw");
-}
-
-// A failure that no waiting call will return.
-void LogUnreported(int32_t stream_id, const char* what, const Status& failure) noexcept {
-  try {
-    Log(ACL_ERROR, "RUNTIME",
-        fmt::format("stream {}: a task {}; code {}: {}", stream_id, what, failure.code(),
-                    failure.text()));
-  } catch (...) {  // Out of memory: a line less.
-  }
 }
 
 }  // namespace
@@ -196,7 +185,7 @@ void Stream::Finish(uint64_t sequence, Status status, UniqueLock& lock) {
     return;
   }
   lock.unlock();
-  LogUnreported(id_, "failed after another one whose failure nobody has asked for yet", status);
+  LogUnreported("failed after another one whose failure nobody has asked for yet", status);
   lock = Lock();
 }
 
@@ -333,72 +322,6 @@ Status Stream::StoppedStatus() const {
                   "ACL_STOP_ON_FAILURE; its queued tasks were dropped and it takes no new "
                   "ones.",
                   id_));
-}
-
-// ---- Ending ----------------------------------------------------------------------------------
-
-bool Stream::DeviceTaskRuns() const { return running_ && running_kind_ != TaskKind::kHostFunction; }
-
-Status Stream::Abort() {
-  std::deque<Item> dropped;  // Destroyed after the lock is gone.
-  UniqueLock lock = Lock();
-  ++aborts_running_;
-  ++abort_count_;
-  dropped = DropQueued();
-  AwaitDeviceTask(lock);
-  --aborts_running_;
-  return {};
-}
-
-void Stream::AwaitDeviceTask(UniqueLock& lock) {
-  earliest_target_ = 0;  // Whoever waits now looks again.
-  WakeWaiters(lock, /*notify_worker=*/false);
-  while (DeviceTaskRuns()) {
-    earliest_target_ = 0;  // Whatever ends next concerns this thread.
-    done_cv_.wait(lock);
-  }
-}
-
-Status Stream::SetStopOnFailure(bool stop) {
-  if (stop) {
-    stop_on_failure_.store(true, std::memory_order_relaxed);
-    return {};
-  }
-  if (!stop_on_failure_.load(std::memory_order_relaxed)) return {};
-  return NotSupported(fmt::format(
-      "stream {} has ACL_STOP_ON_FAILURE, which cannot be taken back to ACL_CONTINUE_ON_FAILURE.",
-      id_));
-}
-
-void Stream::Stop(int32_t code) {
-  std::deque<Item> dropped;  // Destroyed after the lock is gone.
-  UniqueLock lock = Lock();
-  if (stop_code_ == 0) stop_code_ = code;
-  dropped = DropQueued();
-  WakeWaiters(lock, /*notify_worker=*/false);
-}
-
-void Stream::Close(CloseMode mode) {
-  Status unreported;
-  {
-    std::deque<Item> dropped;  // Destroyed after the lock is gone.
-    UniqueLock lock = Lock();
-    closed_ = true;
-    if (mode == CloseMode::kDrop) {
-      dropped = DropQueued();
-      if (!dropped.empty()) ++abort_count_;
-      earliest_target_ = 0;
-    } else if (CallbackScope::Current() != this) {
-      WaitUntilDone(lock, submitted_, /*timeout_ms=*/-1, OnAbort::kWaitOn);
-    }
-    unreported = std::exchange(failure_, Status());
-    WakeWaiters(lock, /*notify_worker=*/NoteWork());
-  }
-  if (!unreported.ok()) {
-    LogUnreported(id_, "failed, and the stream was destroyed before anyone asked", unreported);
-  }
-  ReleaseReportThread(*this);
-  ReleaseSlot();
 }
 
 }  // namespace mlmargin::runtime

@@ -63,7 +63,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Status PushWait(std::unique_ptr<WaitTask> wait, std::chrono::seconds limit);
   // Appends a task with a wait right behind it.
   Status PushWithWait(TaskKind kind, std::unique_ptr<Task> task, std::unique_ptr<WaitTask> wait);
-  // Appends a task and returns when it has run (true) or was dropped; helps out meanwhile.
+  // Appends a task and returns when it has run or was dropped. Runs device tasks of this stream
+  // meanwhile. Not in a host function of this very stream: 107000.
   Status PushAndWait(TaskKind kind, std::unique_ptr<Task> task);
 
   // Waits until the tasks enqueued before the call are done; returns the first failure since the
@@ -131,6 +132,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Status PushItems(Item first, Item second, bool wake_worker, uint64_t* sequence);
   Status RunItem(Item& item) noexcept;
   Status StatusOf(WaitResult result, int32_t timeout_ms) const;
+  // For a failure that no waiting call will return.
+  void LogUnreported(const char* what, const Status& failure) const noexcept;
   void ReleaseSlot();
 
   // The lock is held, and released meanwhile where it is passed.

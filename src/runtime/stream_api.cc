@@ -45,9 +45,14 @@ Status CreateStream(uint32_t priority, uint32_t flags, aclrtStream* handle) {
   MLMARGIN_RETURN_IF_ERROR(CurrentContext(&context));
   std::shared_ptr<Stream> stream;
   MLMARGIN_RETURN_IF_ERROR(Stream::Create(context, priority, flags, &stream));
-  *handle = Streams().Insert(stream);
-  // The context may have been stopped while this stream was not yet among its streams.
+  void* const made = Streams().Insert(stream);
+  // The context may have been released or stopped while the stream was not yet among its streams.
+  if (context->released() && Streams().Remove(made) != nullptr) {
+    stream->Close(Stream::CloseMode::kDrop);
+    return CurrentContext(&context);
+  }
   if (const int32_t code = context->stop_code().load(); code != 0) stream->Stop(code);
+  *handle = made;
   return {};
 }
 

@@ -302,7 +302,9 @@ TEST_F(DeviceTest, NullPointersAreRefused) {
 }
 
 TEST_F(DeviceSettingsDeathTest, OneDeviceByDefault) {
-  EXPECT_EXIT(ExitWithCount(), testing::ExitedWithCode(1), "");
+  EXPECT_EXIT(ExitWithCount(), testing::ExitedWithCode(1), "^$");
+  EXPECT_EXIT((ShowLog(), setenv("MLMARGIN_DEVICE_COUNT", "", 1), ExitWithCount()),
+              testing::ExitedWithCode(1), "^$");
 }
 
 TEST_F(DeviceSettingsDeathTest, TheVariableSetsTheCount) {
@@ -311,7 +313,7 @@ TEST_F(DeviceSettingsDeathTest, TheVariableSetsTheCount) {
 }
 
 TEST_F(DeviceSettingsDeathTest, ABadCountGivesOneWarningAndTheDefault) {
-  for (const char* bad : {"0", "65", "-1", "x", "", "3 ", "99999999999"}) {
+  for (const char* bad : {"0", "65", "-1", "x", "3 ", "99999999999"}) {
     EXPECT_EXIT((ShowLog(), setenv("MLMARGIN_DEVICE_COUNT", bad, 1), ExitWithCount()),
                 testing::ExitedWithCode(1),
                 "^\\[WARNING\\] [^\n]*MLMARGIN_DEVICE_COUNT is \"[^\n]*\"; expected [^\n]*1 to 64; "

@@ -4,8 +4,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <thread>
 
 #include "runtime/private_api.h"
@@ -34,6 +37,19 @@ TEST(ForkTest, AChildForkedBeforeInitWorks) {
               if (aclrtSetDevice(0) != ACL_SUCCESS) return 2;
               if (aclrtSynchronizeDevice() != ACL_SUCCESS) return 3;
               return aclFinalize() == ACL_SUCCESS ? 0 : 4;
+            }),
+            0);
+}
+
+TEST(ForkTest, AFailedInitDoesNotTurnChildrenAway) {
+  EXPECT_EQ(InForkOf([] {
+              if (InForkedChild()) return 0;  // Initialised by an earlier test: nothing to see.
+              const std::string path = testing::TempDir() + "fork_test_" + std::to_string(getpid());
+              std::ofstream(path) << R"({"defaultDevice": {"default_device": "63"}})";
+              const aclError failed = aclInit(path.c_str());
+              std::remove(path.c_str());
+              if (failed != ACL_ERROR_RT_INVALID_DEVICEID) return 1;
+              return InForkOf([] { return aclInit(nullptr) == ACL_SUCCESS ? 0 : 1; }) * 2;
             }),
             0);
 }

@@ -23,13 +23,16 @@ class InitTest : public testing::Test {
     aclFinalize();
     if (FinalizeAclnn().ok()) TakeErrorText();
     TakeErrorText();
+    std::remove(ConfigPath().c_str());
   }
 
   // Writes a configuration and returns its path.
   static std::string WriteConfig(const std::string& text) {
-    const std::string path = testing::TempDir() + "init_test_" + std::to_string(getpid());
-    std::ofstream(path, std::ios::binary) << text;
-    return path;
+    std::ofstream(ConfigPath(), std::ios::binary) << text;
+    return ConfigPath();
+  }
+  static std::string ConfigPath() {
+    return testing::TempDir() + "init_test_" + std::to_string(getpid());
   }
 
   static aclError InitWith(const std::string& text) { return aclInit(WriteConfig(text).c_str()); }
@@ -152,6 +155,12 @@ TEST_F(InitTest, AclnnInitAndAclInitMayBeMixedAndTheLastFinalizeEnds) {
   EXPECT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
   EXPECT_TRUE(FinalizeAclnn().ok());
   EXPECT_EQ(aclrtSynchronizeDevice(), ACL_ERROR_RT_CONTEXT_NULL);
+}
+
+TEST_F(InitTest, AclnnInitSaysWhichKeysItDoesNotTake) {
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(InitAclnn(WriteConfig(R"({"err_msg_mode": "1"})").c_str()).ok());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("err_msg_mode"));
 }
 
 TEST_F(InitTest, UnreadableFileIsInvalidFileAndLeavesUninitialised) {

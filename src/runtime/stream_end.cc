@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the work of a stream ends before it is done, and the stream itself.
+#include <fmt/format.h>
+
+#include <deque>
+#include <exception>
+#include <utility>
+
+#include "acl/acl.h"
+#include "runtime/callback.h"
+#include "runtime/errors.h"
+#include "runtime/stream.h"
+
+namespace mlmargin::runtime {
+
+bool Stream::DeviceTaskRuns() const { return running_ && running_kind_ != TaskKind::kHostFunction; }
+
+Status Stream::Abort() {
+  std::deque<Item> dropped;  // Destroyed after the lock is gone.
+  UniqueLock lock = Lock();
+  ++aborts_running_;
+  ++abort_count_;
+  dropped = DropQueued();
+  AwaitDeviceTask(lock);
+  --aborts_running_;
+  return {};
+}
+
+void Stream::AwaitDeviceTask(UniqueLock& lock) {
+  earliest_target_ = 0;  // Whoever waits now looks again.
+  WakeWaiters(lock, /*notify_worker=*/false);
+  while (DeviceTaskRuns()) {
+    earliest_target_ = 0;  // Whatever ends next concerns this thread.
+    done_cv_.wait(lock);
+  }
+}
+
+Status Stream::SetStopOnFailure(bool stop) {
+  if (stop) {
+    stop_on_failure_.store(true, std::memory_order_relaxed);
+    return {};
+  }
+  if (!stop_on_failure_.load(std::memory_order_relaxed)) return {};
+  return NotSupported(fmt::format(
+      "stream {} has ACL_STOP_ON_FAILURE, which cannot be taken back to ACL_CONTINUE_ON_FAILURE.",
+      id_));
+}
+
+void Stream::Stop(int32_t code) {
+  std::deque<Item> dropped;  // Destroyed after the lock is gone.
+  UniqueLock lock = Lock();
+  if (stop_code_ == 0) stop_code_ = code;
+  dropped = DropQueued();
+  WakeWaiters(lock, /*notify_worker=*/false);
+}
+
+void Stream::Close(CloseMode mode) {
+  Status unreported;
+  {
+    std::deque<Item> dropped;  // Destroyed after the lock is gone.
+    UniqueLock lock = Lock();
+    closed_ = true;
+    if (mode == CloseMode::kDrop) {
+      dropped = DropQueued();
+      if (!dropped.empty()) ++abort_count_;
+      earliest_target_ = 0;
+    } else if (CallbackScope::Current() != this) {
+      WaitUntilDone(lock, submitted_, /*timeout_ms=*/-1, OnAbort::kWaitOn);
+    }
+    unreported = std::exchange(failure_, Status());
+    WakeWaiters(lock, /*notify_worker=*/NoteWork());
+  }
+  if (!unreported.ok()) {
+    LogUnreported("failed, and the stream was destroyed before anyone asked", unreported);
+  }
+  ReleaseReportThread(*this);
+  ReleaseSlot();
+}
+
+void Stream::LogUnreported(const char* what, const Status& failure) const noexcept {
+  try {
+    Log(ACL_ERROR, "RUNTIME",
+        fmt::format("stream {}: a task {}; code {}: {}", id_, what, failure.code(),
+                    failure.text()));
+  } catch (...) {  // Out of memory: a line less.
+  }
+}
+
+}  // namespace mlmargin::runtime
