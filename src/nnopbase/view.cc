@@ -18,11 +18,10 @@ bool IsEmpty(const Tensor& tensor) {
 }
 
 // How far the last element of a view that is not empty lies behind its first; empty when that
-// does not fit.
+// does not fit. The stride of a dimension of size 1 is multiplied by 0.
 std::optional<int64_t> Extent(const Tensor& tensor) {
   int64_t extent = 0;
   for (size_t i = 0; i < tensor.view_shape.size(); ++i) {
-    if (tensor.view_shape[i] == 1) continue;  // Its stride is never stepped.
     int64_t steps = 0;
     if (__builtin_mul_overflow(tensor.view_shape[i] - 1, tensor.strides[i], &steps) ||
         __builtin_add_overflow(extent, steps, &extent)) {

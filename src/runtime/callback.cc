@@ -14,7 +14,6 @@
 #include "runtime/stream.h"
 
 namespace mlmargin::runtime {
-
 namespace {
 
 constexpr size_t kMaxReportThreads = 1024;

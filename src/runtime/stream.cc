@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of a stream and those who wait for it. The worker is in stream_worker.cc.
+// The queue of a stream and those who wait for it. See also stream_worker.cc and stream_end.cc.
 #include "runtime/stream.h"
 
 #include <fmt/format.h>
@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <exception>
 #include <new>
-#include <optional>
 #include <utility>
 
 #include "acl/acl.h"

@@ -14,12 +14,17 @@ cmake=${CMAKE:-cmake}
 unset LD_LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH
 unset ASCEND_HOME_PATH ASCEND_CUSTOM_PATH ASCEND_OPP_PATH
 
+version=$(sed -n 's/#define MLMARGIN_VERSION_[A-Z]* //p' "${prefix}/include/mlmargin/version.h" |
+  paste -sd .)
+
 # build_with_cmake <folder> [<cmake option>...]: then runs what was built.
 build_with_cmake() {
   local folder=$1
   shift
-  if ! { "${cmake}" -S "${consumer}" -B "${folder}" "$@" && "${cmake}" --build "${folder}"; } \
-    >"${folder}.log" 2>&1; then
+  if ! {
+    "${cmake}" -S "${consumer}" -B "${folder}" "-DMLMARGIN_VERSION=${version}" "$@" &&
+      "${cmake}" --build "${folder}"
+  } >"${folder}.log" 2>&1; then
     cat "${folder}.log" >&2
     exit 1
   fi
@@ -48,8 +53,6 @@ echo "pkg-config"
   export PKG_CONFIG_PATH=${prefix}/lib64/pkgconfig
   build_with_pkg_config mlmargin-aclnn "${work}/aclnn" "${CC:-cc}" -std=c99 "${consumer}/aclnn.c"
   build_with_pkg_config mlmargin "${work}/kernel" "${CXX:-c++}" -std=c++17 "${consumer}/kernel.cc"
-  version=$(sed -n 's/#define MLMARGIN_VERSION_[A-Z]* //p' "${prefix}/include/mlmargin/version.h" |
-    paste -sd .)
   [[ $(pkg-config --modversion mlmargin) == "${version}" ]]
 )
 

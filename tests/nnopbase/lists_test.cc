@@ -66,14 +66,16 @@ TEST_F(ListsTest, CannotHoldWhatIsNotLive) {
   EXPECT_EQ(aclDestroyTensor(live), ACLNN_SUCCESS);  // A list that failed took nothing over.
 }
 
-TEST_F(ListsTest, SayWhenAMemberWasDestroyedBeforeAndDestroyTheOthers) {
-  const std::array<aclTensor*, 2> tensors = {CreateTensor({.shape = {1}}),
-                                             CreateTensor({.shape = {2}})};
+TEST_F(ListsTest, NameTheFirstMemberThatWasDestroyedBeforeAndDestroyTheOthers) {
+  const std::array<aclTensor*, 4> tensors = {
+      CreateTensor({.shape = {1}}), CreateTensor({.shape = {2}}), CreateTensor({.shape = {3}}),
+      CreateTensor({.shape = {4}})};
   aclTensorList* const list = aclCreateTensorList(tensors.data(), tensors.size());
-  EXPECT_EQ(aclDestroyTensor(tensors[0]), ACLNN_SUCCESS);
+  EXPECT_EQ(aclDestroyTensor(tensors[1]), ACLNN_SUCCESS);
+  EXPECT_EQ(aclDestroyTensor(tensors[2]), ACLNN_SUCCESS);
   EXPECT_EQ(aclDestroyTensorList(list), ACLNN_ERR_PARAM_INVALID);
-  EXPECT_THAT(TakeErrorText(), HasSubstr("tensor number 0 was destroyed before"));
-  EXPECT_EQ(aclDestroyTensor(tensors[1]), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_THAT(TakeErrorText(), HasSubstr("tensor number 1 was destroyed before"));
+  EXPECT_EQ(aclDestroyTensor(tensors[3]), ACLNN_ERR_PARAM_INVALID);
   EXPECT_EQ(aclDestroyTensorList(list), ACLNN_ERR_PARAM_INVALID);
 }
 

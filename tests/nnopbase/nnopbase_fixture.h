@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,17 +24,17 @@ using Dims = std::vector<int64_t>;
 struct TensorSpec {
   Dims shape;
   aclDataType dtype = ACL_FLOAT;
-  std::optional<Dims> strides = std::nullopt;  // None: a null pointer.
+  Dims strides = {};  // Empty: a null pointer.
   int64_t offset = 0;
   aclFormat format = ACL_FORMAT_ND;
-  std::optional<Dims> storage = std::nullopt;  // None: as the shape.
+  Dims storage = {};  // Empty: as the shape.
   void* data = nullptr;
 };
 
 inline aclTensor* CreateTensor(const TensorSpec& spec) {
-  const Dims& storage = spec.storage.value_or(spec.shape);
+  const Dims& storage = spec.storage.empty() ? spec.shape : spec.storage;
   return aclCreateTensor(spec.shape.data(), spec.shape.size(), spec.dtype,
-                         spec.strides.has_value() ? spec.strides->data() : nullptr, spec.offset,
+                         spec.strides.empty() ? nullptr : spec.strides.data(), spec.offset,
                          spec.format, storage.data(), storage.size(), spec.data);
 }
 

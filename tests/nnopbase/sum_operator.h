@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small operator for tests: out = first + second for int32 tensors of one dimension, put
-// together in the workspace if it has one.
+// A small operator for tests: out = first + second for contiguous int32 tensors of one dimension,
+// put together in the workspace if it has one. Only second may have an offset.
 #ifndef MLMARGIN_TESTS_NNOPBASE_SUM_OPERATOR_H_
 #define MLMARGIN_TESTS_NNOPBASE_SUM_OPERATOR_H_
 
@@ -24,7 +24,7 @@ inline constexpr char kSum[] = "aclnnSum";
 
 class SumOperator final : public Operator {
  public:
-  explicit SumOperator(int64_t size) : size_(size) {}
+  SumOperator(int64_t size, int64_t second_offset) : size_(size), second_offset_(second_offset) {}
   ~SumOperator() override { ++num_destroyed; }
 
   Status CheckAddresses(std::span<void* const> addresses) const override {
@@ -37,7 +37,7 @@ class SumOperator final : public Operator {
     if (failure_code != 0) return {failure_code, "EZ2001", "the sum failed"};
     std::vector<int32_t> sum(static_cast<size_t>(size_));
     const auto* const first = static_cast<const int32_t*>(addresses[0]);
-    const auto* const second = static_cast<const int32_t*>(addresses[1]);
+    const auto* const second = static_cast<const int32_t*>(addresses[1]) + second_offset_;
     for (size_t i = 0; i < sum.size(); ++i) sum[i] = first[i] + second[i];
     const size_t bytes = sum.size() * sizeof(int32_t);
     if (workspace != nullptr) std::memcpy(workspace, sum.data(), bytes);
@@ -51,6 +51,7 @@ class SumOperator final : public Operator {
 
  private:
   int64_t size_;
+  int64_t second_offset_;
 };
 
 // Device memory that holds `values`; freed with it.
@@ -92,7 +93,7 @@ inline aclOpExecutor* Phase1(const aclTensor* first, const aclTensor* second, co
   EXPECT_TRUE(FindTensor(out, "out", &c).ok());
   aclOpExecutor* executor = nullptr;
   EXPECT_TRUE(CreateExecutor(kSum, {{"first", a}, {"second", b}}, {{"out", c}}, workspace_bytes,
-                             std::make_shared<SumOperator>(a->view_shape[0]), &executor)
+                             std::make_shared<SumOperator>(a->view_shape[0], b->offset), &executor)
                   .ok());
   return executor;
 }

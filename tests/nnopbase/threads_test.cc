@@ -49,21 +49,27 @@ TEST_F(ThreadsTest, EachCanUseItsOwnTensorsAndExecutors) {
 }
 
 TEST_F(ThreadsTest, OnlyOneGetsAOneShotExecutor) {
-  for (int i = 0; i < 100; ++i) {
-    aclOpExecutor* const executor = Phase1();
-    std::atomic<int> launched = 0;
-    RunInThreads([&](int) {
-      ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
-      const int32_t code = Phase2(executor);
+  constexpr int kRounds = 2000;
+  std::vector<aclOpExecutor*> executors;
+  for (int i = 0; i < kRounds; ++i) executors.push_back(Phase1());
+  std::atomic<int> launched = 0;
+  std::atomic<int> arrived = 0;
+  RunInThreads([&](int) {
+    ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+    for (int i = 0; i < kRounds; ++i) {
+      // All begin a round together, as far as the scheduler lets them.
+      ++arrived;
+      while (arrived < kThreads * (i + 1)) std::this_thread::yield();
+      const int32_t code = Phase2(executors[static_cast<size_t>(i)]);
       EXPECT_TRUE(code == ACLNN_SUCCESS || code == ACLNN_ERR_INNER_NULLPTR);
       if (code == ACLNN_SUCCESS) ++launched;
-      EXPECT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
-    });
-    EXPECT_EQ(launched, 1);
-  }
+    }
+    EXPECT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
+  });
+  EXPECT_EQ(launched, kRounds);
   EXPECT_THAT(Out(), ElementsAre(11, 22));
-  EXPECT_EQ(SumOperator::num_runs, 100);
-  EXPECT_EQ(SumOperator::num_destroyed, 100);
+  EXPECT_EQ(SumOperator::num_runs, kRounds);
+  EXPECT_EQ(SumOperator::num_destroyed, kRounds);
 }
 
 TEST_F(ThreadsTest, OnlyOneDestroysATensor) {

@@ -108,6 +108,7 @@ TEST_F(CallbackTest, BlockingCallbackHoldsBackLaterTasksAndTheOtherKindDoesNot) 
   for (aclrtCallbackBlockType type : {ACL_CALLBACK_BLOCK, ACL_CALLBACK_NO_BLOCK}) {
     Blocker blocker;
     std::atomic<bool> ran = false;
+    const int processed_before = reporter.processed();
     ASSERT_EQ(aclrtLaunchCallback(Blocker::HostFunction, &blocker, type, stream_), ACL_SUCCESS);
     ASSERT_EQ(EnqueueWork(stream_, [&] { ran = true; }), 0);
     blocker.entered.Pass();
@@ -120,7 +121,8 @@ TEST_F(CallbackTest, BlockingCallbackHoldsBackLaterTasksAndTheOtherKindDoesNot) 
     }
     blocker.released.Open();
     EXPECT_EQ(aclrtSynchronizeStream(stream_), ACL_SUCCESS);
-    while (reporter.processed() == 0) std::this_thread::yield();
+    // `blocker` is in use until then.
+    while (reporter.processed() < processed_before + 1) std::this_thread::yield();
   }
 }
 

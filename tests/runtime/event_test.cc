@@ -297,6 +297,7 @@ TEST_F(EventTest, RecordThatWasDroppedIsAnErrorForAllWhoWait) {
   EXPECT_EQ(aclrtSynchronizeEvent(plain_), ACL_ERROR_RT_STREAM_ABORT);
   aclrtEventRecordedStatus status = ACL_EVENT_RECORDED_STATUS_COMPLETE;
   EXPECT_EQ(aclrtQueryEventStatus(plain_, &status), ACL_ERROR_RT_STREAM_ABORT);
+  EXPECT_EQ(aclrtSynchronizeStream(stream_), ACL_SUCCESS);  // `blocker` is in use until then.
 }
 
 TEST_F(EventTest, RecordOutlivesItsStream) {
