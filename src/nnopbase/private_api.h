@@ -88,8 +88,8 @@ MLMARGIN_PRIVATE_API Status CreateExecutor(const char* function, std::vector<Arg
 // work and returns. A one-shot executor is consumed, on failure too, once it was found and is of
 // this function. Codes: null executor 161001; spent, foreign or another function's 561103;
 // workspace null where one is needed 161001, too small or not in device memory 161002; stream
-// 107017, 107003, 107002; tensor data null or outside any live device memory 161002; what the operator's CheckAddresses says; a
-// stream that takes no work, as Enqueue says.
+// 107017, 107003, 107002; tensor data null or outside any live device memory 161002; what the
+// operator's CheckAddresses says; a stream that takes no work, as Enqueue says.
 MLMARGIN_PRIVATE_API Status Launch(const char* function, void* workspace, uint64_t workspace_bytes,
                                    aclOpExecutor* executor, aclrtStream stream);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of debtags behind the parser: words, the split, scores, and the loss on the device.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +40,7 @@ TEST(Words, TakesNothing) { EXPECT_THAT(Words("", ""), IsEmpty()); }
 std::vector<Package> ManyPackages() {
   std::vector<Package> packages;
   for (int i = 0; i < 1000; ++i) {
-    packages.push_back({"package" + std::to_string(i), "", {i % 2 == 0 ? "b::even" : "a::odd"}});
+    packages.push_back({fmt::format("package{}", i), "", {i % 2 == 0 ? "b::even" : "a::odd"}});
   }
   return packages;
 }
@@ -156,7 +157,7 @@ std::vector<Example> ManyExamples() {
     for (int32_t tag = 0; tag < 7; ++tag) {
       if ((i >> tag) % 2 == 1) example.labels.push_back(tag);
     }
-    example.words.push_back("w" + std::to_string(i % 50));
+    example.words.push_back(fmt::format("w{}", i % 50));
     examples.push_back(example);
   }
   return examples;
