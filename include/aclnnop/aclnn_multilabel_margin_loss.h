@@ -84,10 +84,11 @@ ACLNN_API aclnnStatus aclnnMultilabelMarginLossGetWorkspaceSize(
  * Returns 0, or, with nothing queued,
  * - 161001: executor null, or workspace null where one is needed;
  * - 161002: workspaceSize below phase 1's, or a workspace outside device memory; a tensor's data
- * null, or outside any live device allocation or registered host memory; outputs that overlap;
+ *   null, or outside any live device allocation or registered host memory; outputs that overlap;
  * - 561103: executor spent or not one of this operator;
  * - 107002: no current context; 107017: stream unknown; 107003: stream of another context;
- *   107023: the stream is being aborted; the failure's code: its context was stopped by one.
+ *   107023: the stream is being aborted; the failure's code: its context was stopped by one;
+ *   207005: the stream's thread could not be started.
  */
 ACLNN_API aclnnStatus aclnnMultilabelMarginLoss(void* workspace, uint64_t workspaceSize,
                                                 aclOpExecutor* executor, aclrtStream stream);

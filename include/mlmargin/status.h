@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The outcome of a call of the C++ API: errors are values, no exception crosses the library's
-// border.
+// The outcome of a call of the C++ API: errors are values. Only a function that returns a string,
+// or a status with words, may throw std::bad_alloc.
 #ifndef MLMARGIN_STATUS_H_
 #define MLMARGIN_STATUS_H_
 
@@ -12,9 +12,9 @@ namespace mlmargin {
 enum class StatusCode {
   kOk,
   kInvalidArgument,  // An argument is wrong; nothing was written.
-  kLabelOutOfRange,  // A label is outside [0, classes) and LabelCheck::kError is set; nothing was
-                     // written.
-  kOutOfMemory,      // Scratch memory could not be had; outputs are unspecified.
+  kLabelOutOfRange,  // A label is outside [0, classes) and LossArguments::reject_bad_labels is set;
+                     // nothing was written.
+  kOutOfMemory,      // Memory or a thread could not be had; outputs are unspecified.
 };
 
 class [[nodiscard]] Status {

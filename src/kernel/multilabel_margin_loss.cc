@@ -251,8 +251,10 @@ Status MultilabelMarginLoss(const LossArguments& arguments, BadLabels* bad_label
       return {};
     }
     return kernel::Call(arguments).Run(bad_labels);
-  } catch (const std::bad_alloc&) {
-    return {StatusCode::kOutOfMemory, ""};  // No memory for words either.
+  } catch (...) {
+    // Memory, for the list of ranges or the thread pool, or a thread could not be had; there may
+    // be no memory for words either.
+    return {StatusCode::kOutOfMemory, ""};
   }
 }
 

@@ -4,6 +4,7 @@
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -50,6 +51,7 @@ struct Pool {
   int width = 0;
   int running = 0;
   bool exiting = false;
+  pid_t process = getpid();  // A child of fork has neither the threads nor a usable lock.
 };
 
 Pool& ThePool() {
@@ -61,14 +63,16 @@ Pool& ThePool() {
 // loaded, ours later, so this runs first: wait for what runs and keep off the pool from then on.
 void StopAtExit() {
   Pool& pool = ThePool();
+  if (pool.process != getpid()) return;
   std::unique_lock lock(pool.mutex);
   pool.exiting = true;
   pool.idle.wait(lock, [&] { return pool.running == 0; });
 }
 
-// Null when the process is exiting.
+// Null when the process is exiting, and in a child of fork.
 std::shared_ptr<task_arena> EnterPool(int width) {
   Pool& pool = ThePool();
+  if (pool.process != getpid()) return nullptr;
   const std::lock_guard lock(pool.mutex);
   if (pool.exiting) return nullptr;
   if (pool.width != width) {

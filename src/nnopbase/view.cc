@@ -73,8 +73,7 @@ Status CheckView(const Tensor& tensor, const char* argument) {
   if (*last < elements) return {};
   return Invalid(
       "{}: its view must lie inside its storage {} of {} elements, got shape {} with strides {} "
-      "and "
-      "offset {}, whose last element has index {}",
+      "and offset {}, whose last element has index {}",
       argument, ShapeText(tensor.storage_shape), elements, ShapeText(tensor.view_shape),
       ShapeText(tensor.strides), tensor.offset, *last);
 }

@@ -44,8 +44,7 @@ class Context : public std::enable_shared_from_this<Context> {
 
   // Marks the context released and closes its streams, whose handles die at once. Waits for the
   // work in them (kDrain), or drops what is queued and waits for nothing (kDrop); no lock is held
-  // meanwhile. Of
-  // two racing calls one does it.
+  // meanwhile. Of two racing calls one does it.
   void Release(Stream::CloseMode mode);
 
  private:

@@ -61,9 +61,8 @@ using namespace mlmargin::runtime;
 aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
   return ApiCall(__func__, [&] {
     MLMARGIN_RETURN_IF_NULL(context);
-    MLMARGIN_RETURN_IF_ERROR(SetUpDevice(deviceId));
     std::shared_ptr<Context> made;
-    MLMARGIN_RETURN_IF_ERROR(Context::Create(deviceId, Context::Kind::kExplicit, &made));
+    MLMARGIN_RETURN_IF_ERROR(CreateExplicitContext(deviceId, &made));
     SetCurrentContextHandle(made->handle());
     *context = made->handle();
     return Status();

@@ -31,8 +31,11 @@ DeviceTable& Table() {
   return table;
 }
 
-// Called with the table's lock held and a checked id.
+// Called with the table's lock held. The runtime's state is looked at under the lock too: a
+// finalize first says that it is over and then takes the devices, so none is set up behind it.
 Status SetUpLocked(DeviceTable& table, int32_t device_id, Device** device) {
+  MLMARGIN_RETURN_IF_ERROR(CheckInitialized());
+  MLMARGIN_RETURN_IF_ERROR(CheckDeviceId(device_id));
   *device = &table.devices[static_cast<size_t>(device_id)];
   if ((*device)->primary != nullptr) return {};
   return Context::Create(device_id, Context::Kind::kPrimary, &(*device)->primary);
@@ -68,8 +71,6 @@ DeviceRemains::~DeviceRemains() {
 }
 
 Status SetDevice(int32_t device_id) {
-  MLMARGIN_RETURN_IF_ERROR(CheckInitialized());
-  MLMARGIN_RETURN_IF_ERROR(CheckDeviceId(device_id));
   DeviceTable& table = Table();
   const std::lock_guard lock(table.mutex);
   Device* device = nullptr;
@@ -79,13 +80,12 @@ Status SetDevice(int32_t device_id) {
   return {};
 }
 
-Status SetUpDevice(int32_t device_id) {
-  MLMARGIN_RETURN_IF_ERROR(CheckInitialized());
-  MLMARGIN_RETURN_IF_ERROR(CheckDeviceId(device_id));
+Status CreateExplicitContext(int32_t device_id, std::shared_ptr<Context>* context) {
   DeviceTable& table = Table();
   const std::lock_guard lock(table.mutex);
   Device* device = nullptr;
-  return SetUpLocked(table, device_id, &device);
+  MLMARGIN_RETURN_IF_ERROR(SetUpLocked(table, device_id, &device));
+  return Context::Create(device_id, Context::Kind::kExplicit, context);
 }
 
 Status ResetDevice(int32_t device_id, ResetMode mode) {

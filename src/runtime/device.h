@@ -17,8 +17,9 @@ namespace mlmargin::runtime {
 // Counts one for the device, sets up its primary context on first use and makes that current.
 Status SetDevice(int32_t device_id);
 
-// Sets up the primary context without counting, as the first context of a device does.
-Status SetUpDevice(int32_t device_id);
+// Makes a context of the device, whose primary context it sets up without counting, as the first
+// context of a device does.
+Status CreateExplicitContext(int32_t device_id, std::shared_ptr<Context>* context);
 
 // Takes one from the count; at 0, or at once when forced, releases the device: the work queued is
 // waited for (forced: dropped), then all its contexts, streams and memory go. 507007 if the

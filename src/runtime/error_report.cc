@@ -167,18 +167,22 @@ int32_t Report(const char* function, const Status& status, const char* file, int
 
 int32_t ReportException(const char* function, ApiFamily family) noexcept {
   const bool aclnn = family == ApiFamily::kAclnn;
+  const int32_t code = aclnn ? kAclnnInnerError : ACL_ERROR_INTERNAL_ERROR;
+  const char* const message_code = aclnn ? "EZ9999" : "EH9999";
+  // The short texts fit a string without allocation, so that no handler throws.
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    return Report(function, Status(aclnn ? kAclnnInnerError : ACL_ERROR_BAD_ALLOC,
-                                   aclnn ? "EZ9999" : "EH0010", "no host memory"));
+    return Report(function, Status(aclnn ? code : ACL_ERROR_BAD_ALLOC,
+                                   aclnn ? message_code : "EH0010", "no host memory"));
   } catch (const std::exception& error) {
-    return Report(function, Status(aclnn ? kAclnnInnerError : ACL_ERROR_INTERNAL_ERROR,
-                                   aclnn ? "EZ9999" : "EH9999", error.what()));
+    try {
+      return Report(function, Status(code, message_code, error.what()));
+    } catch (...) {
+    }
   } catch (...) {
-    return Report(function, Status(aclnn ? kAclnnInnerError : ACL_ERROR_INTERNAL_ERROR,
-                                   aclnn ? "EZ9999" : "EH9999", "unknown exception"));
   }
+  return Report(function, Status(code, message_code, "exception"));
 }
 
 }  // namespace mlmargin::runtime

@@ -75,9 +75,6 @@ Status FirstInit(InitState& state, const char* config_path) {
   MLMARGIN_RETURN_IF_ERROR(CheckSameConfig(state, config));
   Start(state);
   if (config.default_device) MLMARGIN_RETURN_IF_ERROR(CheckDeviceId(*config.default_device));
-  InstallForkGuard();
-  SetMessageScope(config.message_scope);
-  ApplyDebugKernel(config);
   state.acl_count = 1;
   state.initialized.store(true, std::memory_order_release);
   if (config.default_device) {
@@ -88,6 +85,9 @@ Status FirstInit(InitState& state, const char* config_path) {
       return status;
     }
   }
+  InstallForkGuard();
+  SetMessageScope(config.message_scope);
+  ApplyDebugKernel(config);
   state.first_config = config.canonical_text;
   return {};
 }

@@ -2,6 +2,8 @@
 #include "kernel/parallel_for.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -82,6 +84,31 @@ TEST(ParallelForDeathTest, ExitWhileAnotherThreadComputesIsClean) {
         }).detach();
         while (!started) std::this_thread::yield();
         std::exit(0);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+TEST(ParallelForDeathTest, AChildForkedWhileOthersComputeWorksAloneAndExits) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        std::atomic<bool> started = false;
+        std::thread([&] {
+          for (;;) {
+            ParallelFor(1000, 1, 2, [&](int64_t, int64_t) { started = true; });
+          }
+        }).detach();
+        while (!started) std::this_thread::yield();
+        const pid_t child = fork();
+        if (child == 0) {
+          alarm(60);
+          int64_t sum = 0;  // No race: in a child all runs on the calling thread.
+          ParallelFor(1000, 1, 2, [&](int64_t begin, int64_t end) { sum += end - begin; });
+          std::exit(sum == 1000 ? 0 : 1);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        std::_Exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
       },
       ::testing::ExitedWithCode(0), "");
 }

@@ -98,6 +98,13 @@ TEST_F(CheckTest, NullPointersComeFirstInOrder) {
   EXPECT_THAT(TakeMessage(), HasSubstr("out"));
   EXPECT_EQ(run(self, target, 0, out, nullptr, &bytes, &executor), 161001);
   EXPECT_THAT(TakeMessage(), HasSubstr("isTarget"));
+  // Of several null tensors the first one is named.
+  EXPECT_EQ(run(nullptr, nullptr, 0, nullptr, nullptr, &bytes, &executor), 161001);
+  EXPECT_THAT(TakeMessage(), HasSubstr(": self:"));
+  EXPECT_EQ(run(self, nullptr, 0, nullptr, nullptr, &bytes, &executor), 161001);
+  EXPECT_THAT(TakeMessage(), HasSubstr(": target:"));
+  EXPECT_EQ(run(self, target, 0, nullptr, nullptr, &bytes, &executor), 161001);
+  EXPECT_THAT(TakeMessage(), HasSubstr(": out:"));
   EXPECT_EQ(executor, nullptr);
   for (aclTensor* tensor : {self, target, out, mask}) EXPECT_EQ(aclDestroyTensor(tensor), 0);
   // A stale tensor is no crash, and a null one still comes first.
@@ -257,17 +264,18 @@ TEST_F(CheckTest, PlainFormatsPassAndTheOthersAreNamed) {
 
 TEST_F(CheckTest, AViewOutsideItsStorageIsRefused) {
   Call call;
+  const std::string expected = "inside its storage";
   call.self.storage = {5};
-  ExpectInvalid(call, "self", "", "");
+  ExpectInvalid(call, "self", expected, "(5)");
   call = Call();
   call.target.offset = 59;
-  ExpectInvalid(call, "target", "", "");
+  ExpectInvalid(call, "target", expected, "(64)");
   call = Call();
   call.out.strides = {64};
-  ExpectInvalid(call, "out", "", "");
+  ExpectInvalid(call, "out", expected, "(64)");
   call = Call();
   call.is_target.strides = {INT64_MAX, 1};
-  ExpectInvalid(call, "isTarget", "", "");
+  ExpectInvalid(call, "isTarget", "2^63 - 1 bytes", std::to_string(INT64_MAX));
 }
 
 TEST_F(CheckTest, StridesOfSingleElementsAreNotLookedAt) {

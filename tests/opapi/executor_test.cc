@@ -255,14 +255,6 @@ TEST_F(ExecutorTest, OverlapThatAnAddressUpdateMakesIsRefusedAtPhaseTwo) {
   EXPECT_EQ(aclDestroyAclOpExecutor(planned.executor), 0);
 }
 
-int64_t ResidentKib() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.rfind("VmRSS:", 0) == 0) return std::stoll(line.substr(6));
-  }
-  return 0;
-}
-
 // Sanitizers keep freed memory for a while and so grow by design.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MLMARGIN_SANITIZED 1
@@ -272,6 +264,14 @@ int64_t ResidentKib() {
 #endif
 #endif
 #ifndef MLMARGIN_SANITIZED
+int64_t ResidentKib() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind("VmRSS:", 0) == 0) return std::stoll(line.substr(6));
+  }
+  return 0;
+}
+
 class GrowthTest : public ::testing::Test {
  protected:
   // Before the session: thousands of calls fail here on purpose.

@@ -54,6 +54,30 @@ TEST(ForkTest, AFailedInitDoesNotTurnChildrenAway) {
             0);
 }
 
+// A child may end in any way, also through the handlers of exit.
+TEST(ForkDeathTest, AChildThatCallsExitEnds) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        aclInit(nullptr);
+        aclrtSetDevice(0);
+        aclrtStream stream = nullptr;
+        aclrtCreateStream(&stream);
+        void* memory = nullptr;
+        aclrtMalloc(&memory, 1 << 26, ACL_MEM_MALLOC_HUGE_FIRST);
+        for (int i = 0; i < 20; ++i) aclrtMemsetAsync(memory, 1 << 26, i, 1 << 26, stream);
+        const pid_t child = fork();
+        if (child == 0) {
+          alarm(30);
+          std::exit(0);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        std::_Exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
 class ForkedChildTest : public DeviceSetTest {};
 
 TEST_F(ForkedChildTest, EveryCallOfAChildFailsWithAClearText) {

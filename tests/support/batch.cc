@@ -11,6 +11,10 @@ namespace {
 
 using Random = std::mt19937_64;
 
+uint32_t RandomSign(const FloatFormat& format, Random* random) {
+  return static_cast<uint32_t>((*random)() & 1) << (format.bits - 1);
+}
+
 uint32_t MakeScore(const FloatFormat& format, Spread spread, Random* random) {
   std::normal_distribution<double> normal;
   switch (spread) {
@@ -18,14 +22,13 @@ uint32_t MakeScore(const FloatFormat& format, Spread spread, Random* random) {
       return EncodeNear(format, 2 * normal(*random));
     case Spread::kTiny:
       if ((*random)() % 4 == 0) return EncodeNear(format, -1.0);
-      return static_cast<uint32_t>((*random)() % 3000) | (((*random)() & 1) << (format.bits - 1));
+      return static_cast<uint32_t>((*random)() % 3000) | RandomSign(format, random);
     case Spread::kClose:
       return EncodeNear(format, ((*random)() % 2 == 0 ? 100.3 : 99.3) + 1e-3 * normal(*random));
     case Spread::kWide:
       break;
   }
-  const uint32_t sign = static_cast<uint32_t>((*random)() & 1) << (format.bits - 1);
-  return static_cast<uint32_t>((*random)() % format.infinity()) | sign;
+  return static_cast<uint32_t>((*random)() % format.infinity()) | RandomSign(format, random);
 }
 
 int64_t NumLabels(int64_t classes, Density density) {
