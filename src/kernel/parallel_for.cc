@@ -40,6 +40,10 @@ void Acquire([[maybe_unused]] const void* what) {
 #endif
 }
 
+// A busy arena gives a whole call to one of its threads, which must see what the call captured
+// before it can find anything of that call: so this one stands apart.
+const char arena_entry = 0;
+
 using oneapi::tbb::task_arena;
 
 // The pool: one arena of the width last asked for. Never destroyed, since a detached thread may
@@ -92,7 +96,10 @@ void LeavePool() {
 
 }  // namespace
 
-int AvailableCpus() { return oneapi::tbb::info::default_concurrency(); }
+int AvailableCpus() {
+  static const int cpus = oneapi::tbb::info::default_concurrency();
+  return cpus;
+}
 
 void ParallelFor(int64_t count, int64_t grain, int threads,
                  const std::function<void(int64_t begin, int64_t end)>& body) {
@@ -110,7 +117,9 @@ void ParallelFor(int64_t count, int64_t grain, int threads,
     ~Leave() { LeavePool(); }
   } leave;
   Release(&count);
+  Release(&arena_entry);
   arena->execute([&] {
+    Acquire(&arena_entry);
     oneapi::tbb::parallel_for(
         oneapi::tbb::blocked_range<int64_t>(0, count, static_cast<size_t>(grain)),
         [&](const oneapi::tbb::blocked_range<int64_t>& range) {
@@ -122,6 +131,7 @@ void ParallelFor(int64_t count, int64_t grain, int threads,
           Release(&grain);
         },
         oneapi::tbb::simple_partitioner());
+    Release(&grain);
   });
   Acquire(&grain);
 }

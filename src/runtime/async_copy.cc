@@ -159,7 +159,6 @@ aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t sp
     CheckedCopy copy;
     MLMARGIN_RETURN_IF_ERROR(CheckCopy2d(dst, dpitch, src, spitch, width, height, kind,
                                          Copy2dKinds::kAlsoDeviceToDevice, &copy));
-    if (copy.width == 0) return Status();
     return PushCopy(*found, std::move(copy));
   });
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <pthread.h>
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -82,15 +83,15 @@ class CallbackWaitTask : public WaitTask {
 
 Status LaunchHostFunction(Stream& stream, aclrtHostFunc function, void* args) {
   Stream::CallbackBinding& binding = stream.callback_binding();
-  {
-    const std::lock_guard lock(binding.mutex);
-    if (binding.report_queue != nullptr) {
-      return StreamSubscribe(fmt::format(
-          "stream {} has a report thread, so it takes aclrtLaunchCallback only.", stream.id()));
-    }
-    binding.uses_host_functions = true;
+  const std::lock_guard lock(binding.mutex);
+  if (binding.report_queue != nullptr) {
+    return StreamSubscribe(fmt::format(
+        "stream {} has a report thread, so it takes aclrtLaunchCallback only.", stream.id()));
   }
-  return stream.Push(TaskKind::kHostFunction, std::make_unique<HostFunctionTask>(function, args));
+  MLMARGIN_RETURN_IF_ERROR(
+      stream.Push(TaskKind::kHostFunction, std::make_unique<HostFunctionTask>(function, args)));
+  binding.uses_host_functions = true;
+  return {};
 }
 
 Status LaunchCallback(Stream& stream, aclrtCallback function, void* user_data,
@@ -138,6 +139,10 @@ Status QueueOf(ReportThreads& threads, uint64_t thread_id, int32_t device_id,
 Status Subscribe(uint64_t thread_id, Stream& stream) {
   Stream::CallbackBinding& binding = stream.callback_binding();
   const std::lock_guard lock(binding.mutex);
+  if (binding.closed) {  // Since this call looked the handle up.
+    return Status(ACL_ERROR_RT_INVALID_HANDLE, "EE1017",
+                  fmt::format("stream {} was destroyed; expected a live stream.", stream.id()));
+  }
   if (binding.report_queue != nullptr) {
     return StreamSubscribe(fmt::format("stream {} has a report thread already.", stream.id()));
   }
@@ -187,10 +192,12 @@ Status ProcessReport(int32_t timeout_ms) {
     if (it == Threads().queues.end()) return ThreadNotSubscribed();
     queue = it->second;
   }
-  std::shared_ptr<Ticket> ticket;
-  MLMARGIN_RETURN_IF_ERROR(queue->Take(timeout_ms, &ticket));
-  ticket->RunOnReportThread();
-  return {};
+  const auto deadline = ReportQueue::Clock::now() + std::chrono::milliseconds(timeout_ms);
+  while (true) {
+    std::shared_ptr<Ticket> ticket;
+    MLMARGIN_RETURN_IF_ERROR(queue->Take(timeout_ms, deadline, &ticket));
+    if (ticket->RunOnReportThread()) return {};
+  }
 }
 
 }  // namespace
@@ -199,6 +206,7 @@ void ReleaseReportThread(Stream& stream) {
   std::shared_ptr<ReportQueue> queue;
   {
     const std::lock_guard lock(stream.callback_binding().mutex);
+    stream.callback_binding().closed = true;
     queue.swap(stream.callback_binding().report_queue);
   }
   if (queue == nullptr) return;

@@ -38,9 +38,8 @@ Status NeverRecorded(uint32_t event_id) {
                             event_id));
 }
 
-Status OnlyWithSync(const char* function) {
-  return NotSupported(fmt::format(
-      "{} needs an event made by aclrtCreateEventWithFlag with ACL_EVENT_SYNC.", function));
+Status OnlyWithSync() {
+  return NotSupported("expected an event made by aclrtCreateEventWithFlag with ACL_EVENT_SYNC.");
 }
 
 }  // namespace
@@ -181,7 +180,7 @@ Status Event::Record(Stream& stream) {
 }
 
 Status Event::Reset(Stream& stream) {
-  if (kind_ != Kind::kWithFlag || !HasFlag(ACL_EVENT_SYNC)) return OnlyWithSync("aclrtResetEvent");
+  if (kind_ != Kind::kWithFlag || !HasFlag(ACL_EVENT_SYNC)) return OnlyWithSync();
   MLMARGIN_RETURN_IF_ERROR(CheckSameDevice(stream));
   return stream.Push(TaskKind::kDevice, std::make_unique<ResetTask>(shared_from_this()));
 }
@@ -229,11 +228,13 @@ Status Event::Synchronize(int32_t timeout_ms) const {
                                 "on.",
                                 id_, timeout_ms));
     }
-    if (!waited.ok()) return waited;
+    if (waited.code() == ACL_ERROR_RT_STREAM_ABORT) return waited;
     MLMARGIN_RETURN_IF_ERROR(stream->TakeFailure(record->sequence));
+    if (!waited.ok()) return waited;
   }
+  // Whatever it is that is over: a record that is not done now never will be.
   const EventRecord::State state = record->state.load(std::memory_order_acquire);
-  return state == EventRecord::State::kDropped ? DroppedRecord(id_) : Status();
+  return state == EventRecord::State::kDone ? Status() : DroppedRecord(id_);
 }
 
 Status Event::CompletionTime(const char* argument, Stream::Clock::time_point* time) const {
@@ -245,7 +246,9 @@ Status Event::CompletionTime(const char* argument, Stream::Clock::time_point* ti
   }
   const std::shared_ptr<EventRecord> record = latest();
   if (record == nullptr) return NeverRecorded(id_);
-  if (record->state.load(std::memory_order_acquire) != EventRecord::State::kDone) {
+  const EventRecord::State state = record->state.load(std::memory_order_acquire);
+  if (state == EventRecord::State::kDropped) return DroppedRecord(id_);
+  if (state != EventRecord::State::kDone) {
     return Status(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, "EE1018",
                   fmt::format("argument {}: event {} is not complete; call aclrtSynchronizeEvent "
                               "first.",

@@ -59,7 +59,8 @@ class Event : public std::enable_shared_from_this<Event> {
   // 507000 never recorded, 507047 time over.
   Status Synchronize(int32_t timeout_ms) const;
 
-  // When the latest record was reached. 507000 never recorded, 107006 not complete or no times.
+  // When the latest record was reached. 507000 never recorded, 107006 not complete or no times,
+  // 107023 if its work was dropped.
   Status CompletionTime(const char* argument, Stream::Clock::time_point* time) const;
 
  private:

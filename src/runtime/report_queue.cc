@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <utility>
 
 #include "runtime/stream.h"
@@ -18,8 +17,8 @@ Ticket::Ticket(aclrtCallback function, void* user_data, std::shared_ptr<ReportQu
 
 Ticket::~Ticket() { queue_->CountLaunched(-1); }
 
-void Ticket::RunOnReportThread() {
-  if (taken_.exchange(true, std::memory_order_acq_rel)) return;
+bool Ticket::RunOnReportThread() {
+  if (taken_.exchange(true, std::memory_order_acq_rel)) return false;
   struct SetOnExit {
     Signal& signal;
     ~SetOnExit() { signal.Set(); }
@@ -27,6 +26,7 @@ void Ticket::RunOnReportThread() {
   const std::shared_ptr<Stream> stream = stream_.lock();
   const CallbackScope scope(stream.get());
   function_(user_data_);
+  return true;
 }
 
 void ReportQueue::Post(std::shared_ptr<Ticket> ticket) {
@@ -37,12 +37,13 @@ void ReportQueue::Post(std::shared_ptr<Ticket> ticket) {
   changed_.notify_all();
 }
 
-Status ReportQueue::Take(int32_t timeout_ms, std::shared_ptr<Ticket>* ticket) {
+Status ReportQueue::Take(int32_t timeout_ms, Clock::time_point deadline,
+                         std::shared_ptr<Ticket>* ticket) {
   std::unique_lock lock(mutex_);
   const auto ready = [&] { return !posted_.empty() || (subscriptions_ == 0 && launched_ == 0); };
   if (timeout_ms < 0) {
     changed_.wait(lock, ready);
-  } else if (!changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms), ready)) {
+  } else if (!changed_.wait_until(lock, deadline, ready)) {
     return Status(ACL_ERROR_RT_REPORT_TIMEOUT, "EE1019",
                   fmt::format("no callback came within {} ms.", timeout_ms));
   }

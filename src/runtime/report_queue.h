@@ -4,6 +4,7 @@
 #define MLMARGIN_RUNTIME_REPORT_QUEUE_H_
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -31,8 +32,8 @@ class Ticket {
   const std::shared_ptr<ReportQueue>& queue() const { return queue_; }
   Signal& finished() { return finished_; }
 
-  // Runs the callback, unless the stream gave it up. What it throws passes through.
-  void RunOnReportThread();
+  // Runs the callback, unless the stream gave it up; whether it ran. What it throws passes through.
+  bool RunOnReportThread();
   // The stream drops the callback: it does not run if it has not begun.
   void GiveUp() { taken_.store(true, std::memory_order_release); }
 
@@ -48,6 +49,8 @@ class Ticket {
 // The callbacks for one thread. Thread-safe.
 class ReportQueue {
  public:
+  using Clock = std::chrono::steady_clock;
+
   ReportQueue(uint64_t thread_id, int32_t device_id)
       : thread_id_(thread_id), device_id_(device_id) {}
 
@@ -55,8 +58,9 @@ class ReportQueue {
   int32_t device_id() const { return device_id_; }
 
   void Post(std::shared_ptr<Ticket> ticket);
-  // The next callback. 507012 when the time is over, 107012 when none can come any more.
-  Status Take(int32_t timeout_ms, std::shared_ptr<Ticket>* ticket);
+  // The next callback. 507012 after `deadline`, which lies `timeout_ms` behind the beginning of
+  // the caller's wait (below 0: no limit), 107012 when none can come any more.
+  Status Take(int32_t timeout_ms, Clock::time_point deadline, std::shared_ptr<Ticket>* ticket);
 
   void CountSubscriptions(int change) { Count(&subscriptions_, change); }
   void CountLaunched(int change) { Count(&launched_, change); }

@@ -175,8 +175,9 @@ Status Stream::RunItem(Item& item) noexcept {
 }
 
 void Stream::Finish(uint64_t sequence, Status status, UniqueLock& lock) {
-  // Tasks dropped while this one ran are done with it.
-  done_.store(std::max(sequence, dropped_), std::memory_order_release);
+  // Tasks dropped while this one ran are done with it, unless they are still being destroyed.
+  done_.store(drops_running_ == 0 ? std::max(sequence, dropped_) : sequence,
+              std::memory_order_release);
   if (status.ok()) return;
   if (failure_.ok()) {
     failure_ = std::move(status);
@@ -188,15 +189,25 @@ void Stream::Finish(uint64_t sequence, Status status, UniqueLock& lock) {
   lock = Lock();
 }
 
-std::deque<Stream::Item> Stream::DropQueued() {
-  std::deque<Item> dropped;
+void Stream::DropQueued(UniqueLock& lock, std::deque<Item>& dropped, WaitResult why) {
+  if (queue_.empty()) return;
   dropped.swap(queue_);
-  if (running_) {
-    dropped_ = submitted_;
-  } else {
-    done_.store(submitted_, std::memory_order_release);
+  const uint64_t first = dropped.front().sequence;
+  for (Waiter* waiter = waiters_; waiter != nullptr; waiter = waiter->next) {
+    const bool concerned = waiter->sequence >= first && waiter->result == WaitResult::kDone;
+    if (concerned) waiter->result = why;
   }
-  return dropped;
+  dropped_ = submitted_;
+  ++drops_running_;
+  lock.unlock();
+  dropped.clear();
+  lock = Lock();
+  --drops_running_;
+  // Else the running task, or the last of the other threads here, sees to it.
+  if (!running_ && drops_running_ == 0) {
+    done_.store(std::max(done_.load(std::memory_order_relaxed), dropped_),
+                std::memory_order_release);
+  }
 }
 
 void Stream::WakeWaiters(UniqueLock& lock, bool notify_worker) {
@@ -216,7 +227,9 @@ Status Stream::Synchronize(int32_t timeout_ms) {
   UniqueLock lock = Lock();
   const uint64_t target = submitted_;
   const WaitResult result = WaitUntilDone(lock, target, timeout_ms, OnAbort::kReturn);
-  if (result != WaitResult::kDone) return StatusOf(result, timeout_ms);
+  if (result != WaitResult::kDone && result != WaitResult::kStopped) {
+    return StatusOf(result, timeout_ms);
+  }
   MLMARGIN_RETURN_IF_ERROR(TakeFailureLocked(target));
   return stop_code_ == 0 ? Status() : StoppedStatus();
 }
@@ -227,7 +240,11 @@ Status Stream::Wait(uint64_t sequence, int32_t timeout_ms) {
   if (timeout_ms != 0 && done_.load(std::memory_order_relaxed) < target) {
     MLMARGIN_RETURN_IF_ERROR(CheckNotInOwnCallback());
   }
-  return StatusOf(WaitUntilDone(lock, target, timeout_ms, OnAbort::kReturn), timeout_ms);
+  const WaitResult result = WaitUntilDone(lock, target, timeout_ms, OnAbort::kReturn);
+  if (result == WaitResult::kStopped && !failure_.ok() && failure_sequence_ <= target) {
+    return failure_;
+  }
+  return StatusOf(result, timeout_ms);
 }
 
 Status Stream::TakeFailure(uint64_t sequence) {
@@ -245,8 +262,20 @@ bool Stream::IsIdle() const {
   return done_.load(std::memory_order_relaxed) == submitted_;
 }
 
+Stream::Waiter::Waiter(Waiter*& list, uint64_t target) : sequence(target), next(list), link(&list) {
+  if (next != nullptr) next->link = &next;
+  list = this;
+}
+
+Stream::Waiter::~Waiter() {
+  *link = next;
+  if (next != nullptr) next->link = link;
+}
+
 Stream::WaitResult Stream::WaitUntilDone(UniqueLock& lock, uint64_t sequence, int32_t timeout_ms,
                                          OnAbort on_abort) {
+  if (done_.load(std::memory_order_relaxed) >= sequence) return WaitResult::kDone;
+  const Waiter self(waiters_, sequence);
   const bool for_ever = timeout_ms < 0;
   const Clock::time_point deadline =
       for_ever ? Clock::time_point::max() : Clock::now() + std::chrono::milliseconds(timeout_ms);
@@ -270,7 +299,7 @@ Stream::WaitResult Stream::WaitUntilDone(UniqueLock& lock, uint64_t sequence, in
       ParkWaiter(lock, sequence, deadline);
     }
   }
-  return WaitResult::kDone;
+  return on_abort == OnAbort::kReturn ? self.result : WaitResult::kDone;
 }
 
 bool Stream::MayHelp() const {
@@ -306,6 +335,8 @@ Status Stream::StatusOf(WaitResult result, int32_t timeout_ms) const {
       return Status(
           ACL_ERROR_RT_STREAM_ABORT, "EE1019",
           fmt::format("stream {} is being or was aborted; its queued tasks were dropped.", id_));
+    case WaitResult::kStopped:
+      return StoppedStatus();
     case WaitResult::kExiting:
       return Status(
           ACL_ERROR_RT_STREAM_ABORT, "EE1019",

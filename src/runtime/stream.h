@@ -73,7 +73,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // 107023 when they are aborted meanwhile; 107000 in a host function of this very stream.
   Status Synchronize(int32_t timeout_ms);
 
-  // The two halves of Synchronize, for tasks up to number `sequence`.
+  // The two halves of Synchronize, for tasks up to number `sequence`. When a stop dropped some of
+  // them meanwhile, Wait returns the failure behind it and leaves it to TakeFailure.
   static constexpr uint64_t kAllTasks = std::numeric_limits<uint64_t>::max();
   Status Wait(uint64_t sequence, int32_t timeout_ms);
   // A failure is reported once, by the waiting call that sees it first. Synchronize alone also
@@ -110,6 +111,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     std::mutex mutex;
     std::shared_ptr<ReportQueue> report_queue;
     bool uses_host_functions = false;
+    bool closed = false;
   };
   CallbackBinding& callback_binding() { return callback_binding_; }
 
@@ -123,8 +125,20 @@ class Stream : public std::enable_shared_from_this<Stream> {
     Clock::time_point deadline = Clock::time_point::max();  // Set when the wait is reached.
   };
   using UniqueLock = std::unique_lock<std::mutex>;
-  enum class WaitResult { kDone, kTimeout, kAborted, kExiting };
+  enum class WaitResult { kDone, kTimeout, kAborted, kStopped, kExiting };
   enum class OnAbort { kReturn, kWaitOn };
+  // A waiting call, in the list of those of its stream while it lives. The lock is held.
+  struct Waiter {
+    Waiter(Waiter*& list, uint64_t target);
+    ~Waiter();
+    Waiter(const Waiter&) = delete;
+    Waiter& operator=(const Waiter&) = delete;
+
+    const uint64_t sequence;                // It waits for the tasks up to this one.
+    WaitResult result = WaitResult::kDone;  // Else why one of them was dropped.
+    Waiter* next;
+    Waiter** link;  // What points to this one.
+  };
 
   Stream(const std::shared_ptr<Context>& context, uint32_t priority, uint32_t flags);
 
@@ -142,8 +156,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool MayHelp() const;
   void RunHead(UniqueLock& lock);
   void Finish(uint64_t sequence, Status status, UniqueLock& lock);
-  std::deque<Item> DropQueued();  // Destroy the result without the lock.
-  bool NoteWork();                // True: notify the worker.
+  // Releases the lock to destroy the tasks in `dropped`, which must be empty. The caller wakes
+  // the waiting threads.
+  void DropQueued(UniqueLock& lock, std::deque<Item>& dropped, WaitResult why);
+  bool NoteWork();  // True: notify the worker.
   void WakeWaiters(UniqueLock& lock, bool notify_worker);
   WaitResult WaitUntilDone(UniqueLock& lock, uint64_t sequence, int32_t timeout_ms,
                            OnAbort on_abort);
@@ -171,8 +187,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::deque<Item> queue_;
   uint64_t submitted_ = 0;          // Number of the newest task.
   std::atomic<uint64_t> done_ = 0;  // All tasks up to this number are done. Changed under lock.
-  uint64_t dropped_ = 0;            // Dropped up to here, behind the running task.
+  uint64_t dropped_ = 0;            // The newest task that was dropped.
+  int32_t drops_running_ = 0;       // Threads that destroy dropped tasks: those are not done yet.
   std::atomic<uint32_t> work_count_ = 0;  // Changes when the worker should look at the queue.
+  Waiter* waiters_ = nullptr;
   uint64_t earliest_target_ = kAllTasks;  // What the first of the parked waiting threads wants.
   uint64_t abort_count_ = 0;
   int32_t aborts_running_ = 0;

@@ -16,11 +16,11 @@ namespace mlmargin::runtime {
 bool Stream::DeviceTaskRuns() const { return running_ && running_kind_ != TaskKind::kHostFunction; }
 
 Status Stream::Abort() {
-  std::deque<Item> dropped;  // Destroyed after the lock is gone.
+  std::deque<Item> dropped;
   UniqueLock lock = Lock();
   ++aborts_running_;
   ++abort_count_;
-  dropped = DropQueued();
+  DropQueued(lock, dropped, WaitResult::kAborted);
   AwaitDeviceTask(lock);
   --aborts_running_;
   return {};
@@ -29,7 +29,7 @@ Status Stream::Abort() {
 void Stream::AwaitDeviceTask(UniqueLock& lock) {
   earliest_target_ = 0;  // Whoever waits now looks again.
   WakeWaiters(lock, /*notify_worker=*/false);
-  while (DeviceTaskRuns()) {
+  while (DeviceTaskRuns() || drops_running_ > 0) {
     earliest_target_ = 0;  // Whatever ends next concerns this thread.
     done_cv_.wait(lock);
   }
@@ -47,22 +47,22 @@ Status Stream::SetStopOnFailure(bool stop) {
 }
 
 void Stream::Stop(int32_t code) {
-  std::deque<Item> dropped;  // Destroyed after the lock is gone.
+  std::deque<Item> dropped;
   UniqueLock lock = Lock();
   if (stop_code_ == 0) stop_code_ = code;
-  dropped = DropQueued();
+  DropQueued(lock, dropped, WaitResult::kStopped);
   WakeWaiters(lock, /*notify_worker=*/false);
 }
 
 void Stream::Close(CloseMode mode) {
   Status unreported;
   {
-    std::deque<Item> dropped;  // Destroyed after the lock is gone.
+    std::deque<Item> dropped;
     UniqueLock lock = Lock();
     closed_ = true;
     if (mode == CloseMode::kDrop) {
-      dropped = DropQueued();
-      if (!dropped.empty()) ++abort_count_;
+      if (!queue_.empty()) ++abort_count_;
+      DropQueued(lock, dropped, WaitResult::kAborted);
       earliest_target_ = 0;
     } else if (CallbackScope::Current() != this) {
       WaitUntilDone(lock, submitted_, /*timeout_ms=*/-1, OnAbort::kWaitOn);

@@ -89,6 +89,9 @@ Status Stream::StartWorker() {
     return Status(
         ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "EE1023",
         fmt::format("the worker thread of stream {} could not be started: {}", id_, error.what()));
+  } catch (...) {  // Out of memory.
+    RemoveWorker(this);
+    throw;
   }
   worker_started_ = true;
   return {};

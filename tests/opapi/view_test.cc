@@ -63,7 +63,7 @@ TEST_F(ViewTest, DataNeedsNoAlignment) {
     const Batch batch = MakeBatch(format, 3, 101, Density::kFew, Spread::kOrdinary, 6);
     CallShape shape;
     const LossResult aligned = RunLoss(batch, shape);
-    for (const size_t misalignment : {1, 2, 3, 4, 31}) {
+    for (const size_t misalignment : std::initializer_list<size_t>{1, 2, 3, 4, 31}) {
       shape.misalignment = misalignment;
       EXPECT_EQ(RunLoss(batch, shape), aligned) << misalignment;
     }

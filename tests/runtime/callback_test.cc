@@ -248,6 +248,73 @@ TEST_F(CallbackTest, AbortedBlockingCallbackDoesNotRun) {
   EXPECT_EQ(aclrtSynchronizeStream(stream_), ACL_SUCCESS);
 }
 
+TEST_F(CallbackTest, ReportThreadPassesOverACallbackThatWasGivenUp) {
+  ASSERT_EQ(aclrtSubscribeReport(ThisThreadId(), stream_), ACL_SUCCESS);
+  std::atomic<int> ran = 0;
+  for (bool another : {false, true}) {
+    ASSERT_EQ(aclrtLaunchCallback(Increment, &ran, ACL_CALLBACK_BLOCK, stream_), ACL_SUCCESS);
+    EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream_, 50), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+    ASSERT_EQ(aclrtStreamAbort(stream_), ACL_SUCCESS);  // Of a callback that was posted.
+    if (another) {
+      ASSERT_EQ(aclrtLaunchCallback(Increment, &ran, ACL_CALLBACK_NO_BLOCK, stream_), ACL_SUCCESS);
+    }
+    EXPECT_EQ(aclrtProcessReport(another ? -1 : 20),
+              another ? ACL_SUCCESS : ACL_ERROR_RT_REPORT_TIMEOUT);
+    EXPECT_EQ(ran, another ? 1 : 0);
+  }
+}
+
+TEST_F(CallbackTest, GivenUpCallbackOfTheLastStreamEndsAnEndlessWait) {
+  ASSERT_EQ(aclrtSubscribeReport(ThisThreadId(), stream_), ACL_SUCCESS);
+  std::atomic<int> ran = 0;
+  ASSERT_EQ(aclrtLaunchCallback(Increment, &ran, ACL_CALLBACK_BLOCK, stream_), ACL_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream_, 50), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+  ASSERT_EQ(aclrtDestroyStreamForce(stream_), ACL_SUCCESS);
+  EXPECT_EQ(aclrtProcessReport(-1), ACL_ERROR_RT_THREAD_SUBSCRIBE);
+  EXPECT_EQ(ran, 0);
+}
+
+TEST_F(CallbackTest, RefusedHostFunctionDoesNotBarAReportThread) {
+  ASSERT_EQ(aclrtSetStreamFailureMode(stream_, ACL_STOP_ON_FAILURE), ACL_SUCCESS);
+  ASSERT_EQ(EnqueueFailure(stream_, ACL_ERROR_RT_AICORE_EXCEPTION, "planted"), 0);
+  ASSERT_EQ(aclrtSynchronizeStream(stream_), ACL_ERROR_RT_AICORE_EXCEPTION);
+  std::atomic<int> ran = 0;
+  EXPECT_EQ(aclrtLaunchHostFunc(stream_, Increment, &ran), ACL_ERROR_RT_AICORE_EXCEPTION);
+  EXPECT_EQ(aclrtSubscribeReport(ThisThreadId(), stream_), ACL_SUCCESS);
+}
+
+// Whoever comes first, no subscription outlives its stream.
+TEST_F(CallbackTest, SubscribingRacesWithTheEndOfTheStream) {
+  std::atomic<int> round = 0;
+  std::atomic<int> answered = 0;
+  std::atomic<aclrtStream> stream = nullptr;
+  constexpr int kRounds = 3000;
+  const uint64_t id = ThisThreadId();
+  std::thread subscriber([&] {
+    EXPECT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+    for (int i = 1; i <= kRounds; ++i) {
+      for (int spins = 0; round < i; ++spins) {
+        if (spins > 10000) std::this_thread::yield();
+      }
+      const aclError code = aclrtSubscribeReport(id, stream);
+      EXPECT_TRUE(code == ACL_SUCCESS || code == ACL_ERROR_RT_INVALID_HANDLE) << code;
+      answered = i;
+    }
+  });
+  for (int i = 1; i <= kRounds; ++i) {
+    aclrtStream fresh = nullptr;
+    EXPECT_EQ(aclrtCreateStream(&fresh), ACL_SUCCESS);
+    stream = fresh;
+    round = i;
+    for (int pause = 0; pause < i % 64; ++pause)
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    EXPECT_EQ(aclrtDestroyStream(fresh), ACL_SUCCESS);
+    while (answered < i) std::this_thread::yield();
+    EXPECT_EQ(aclrtProcessReport(1), ACL_ERROR_RT_THREAD_SUBSCRIBE);
+  }
+  subscriber.join();
+}
+
 TEST_F(CallbackTest, WaitForOneselfInACallbackIsAnErrorNotADeadlock) {
   struct Codes {
     aclrtStream stream;

@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "mlmargin/device.h"
@@ -215,6 +217,7 @@ TEST_F(EventTest, OnlySyncEventsMadeWithFlagsAreReset) {
   ASSERT_EQ(aclrtCreateEventWithFlag(&time_only, ACL_EVENT_TIME_LINE), ACL_SUCCESS);
   for (aclrtEvent event : {plain_, ex_, time_only}) {
     EXPECT_EQ(aclrtResetEvent(event, stream_), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    EXPECT_THAT(TakeErrorText(), HasSubstr("aclrtResetEvent: expected an event made by"));
   }
   EXPECT_EQ(aclrtStreamWaitEvent(stream_, time_only), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
   EXPECT_EQ(aclrtDestroyEvent(time_only), ACL_SUCCESS);
@@ -300,6 +303,114 @@ TEST_F(EventTest, RecordThatWasDroppedIsAnErrorForAllWhoWait) {
   EXPECT_EQ(aclrtSynchronizeStream(stream_), ACL_SUCCESS);  // `blocker` is in use until then.
 }
 
+// `other_` stands before a wait that nothing ends, with work and a record of `plain_` behind it,
+// while threads wait for the stream, the record and the device.
+class DroppedWorkTest : public EventTest {
+ protected:
+  void SetUp() override {
+    EventTest::SetUp();
+    aclrtContext context = nullptr;
+    ASSERT_EQ(aclrtGetCurrentContext(&context), ACL_SUCCESS);
+    ASSERT_EQ(aclrtStreamWaitEvent(other_, sync_), ACL_SUCCESS);
+    ASSERT_EQ(EnqueueWork(other_, [ran = ran_] { *ran = true; }), 0);
+    ASSERT_EQ(aclrtRecordEvent(plain_, other_), ACL_SUCCESS);
+    const std::vector<std::function<aclError()>> waits = {
+        [this] { return aclrtSynchronizeStream(other_); },
+        [this] { return aclrtSynchronizeStreamWithTimeout(other_, 60000); },
+        [this] { return aclrtSynchronizeEvent(plain_); },
+        [] { return aclrtSynchronizeDevice(); },
+        [] { return aclrtSynchronizeDeviceWithTimeout(60000); },
+    };
+    codes_.resize(waits.size());
+    for (size_t i = 0; i < waits.size(); ++i) {
+      threads_.emplace_back([this, i, wait = waits[i], context] {
+        EXPECT_EQ(aclrtSetCurrentContext(context), ACL_SUCCESS);
+        ++about_to_wait_;
+        codes_[i] = wait();
+      });
+    }
+    while (about_to_wait_ < waits.size()) std::this_thread::yield();
+    std::this_thread::sleep_for(milliseconds(50));  // Now they are parked.
+  }
+
+  void ExpectAllGet(aclError code) {
+    for (std::thread& thread : threads_) thread.join();
+    EXPECT_THAT(codes_, testing::Each(code));
+    EXPECT_FALSE(*ran_);
+  }
+
+ private:
+  const std::shared_ptr<std::atomic<bool>> ran_ = std::make_shared<std::atomic<bool>>(false);
+  std::atomic<size_t> about_to_wait_ = 0;
+  std::vector<aclError> codes_;
+  std::vector<std::thread> threads_;
+};
+
+TEST_F(DroppedWorkTest, AbortReachesAllWhoWait) {
+  EXPECT_EQ(aclrtStreamAbort(other_), ACL_SUCCESS);
+  ExpectAllGet(ACL_ERROR_RT_STREAM_ABORT);
+  EXPECT_EQ(aclrtSynchronizeEvent(plain_), ACL_ERROR_RT_STREAM_ABORT);
+  EXPECT_EQ(aclrtSynchronizeStream(other_), ACL_SUCCESS);
+}
+
+TEST_F(DroppedWorkTest, ForcedDestroyReachesAllWhoWait) {
+  EXPECT_EQ(aclrtDestroyStreamForce(other_), ACL_SUCCESS);
+  ExpectAllGet(ACL_ERROR_RT_STREAM_ABORT);
+}
+
+TEST_F(DroppedWorkTest, ForcedResetReachesAllWhoWait) {
+  EXPECT_EQ(aclrtResetDeviceForce(0), ACL_SUCCESS);
+  ExpectAllGet(ACL_ERROR_RT_STREAM_ABORT);
+}
+
+TEST_F(DroppedWorkTest, StopReachesAllWhoWait) {
+  ASSERT_EQ(aclrtSetStreamFailureMode(stream_, ACL_STOP_ON_FAILURE), ACL_SUCCESS);
+  ASSERT_EQ(EnqueueFailure(stream_, ACL_ERROR_RT_AICORE_EXCEPTION, "the cause"), 0);
+  ExpectAllGet(ACL_ERROR_RT_AICORE_EXCEPTION);
+}
+
+// A task whose destruction goes through `blocker`.
+int32_t EnqueueSlowToDestroy(aclrtStream stream, Blocker& blocker) {
+  std::shared_ptr<int> held(new int(0), [&blocker](const int* number) {
+    blocker.Run();
+    delete number;
+  });
+  return EnqueueWork(stream, [held = std::move(held)] {});
+}
+
+TEST_F(EventTest, RecordBeingDroppedByAnAbortIsNoSuccess) {
+  Blocker destruction;
+  ASSERT_EQ(aclrtStreamWaitEvent(other_, sync_), ACL_SUCCESS);
+  ASSERT_EQ(EnqueueSlowToDestroy(other_, destruction), 0);
+  ASSERT_EQ(aclrtRecordEvent(plain_, other_), ACL_SUCCESS);
+  std::thread aborter([&] {
+    ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+    EXPECT_EQ(aclrtStreamAbort(other_), ACL_SUCCESS);
+  });
+  destruction.entered.Pass();
+  EXPECT_FALSE(IsComplete(other_));
+  EXPECT_EQ(aclrtSynchronizeEvent(plain_), ACL_ERROR_RT_STREAM_ABORT);
+  destruction.released.Open();
+  aborter.join();
+  EXPECT_TRUE(IsComplete(other_));
+  EXPECT_EQ(aclrtSynchronizeEvent(plain_), ACL_ERROR_RT_STREAM_ABORT);
+}
+
+TEST_F(EventTest, RecordBeingDroppedByAStopIsNoSuccess) {
+  Blocker destruction;
+  ASSERT_EQ(aclrtStreamWaitEvent(other_, sync_), ACL_SUCCESS);
+  ASSERT_EQ(EnqueueSlowToDestroy(other_, destruction), 0);
+  ASSERT_EQ(aclrtRecordEvent(plain_, other_), ACL_SUCCESS);
+  ASSERT_EQ(aclrtSetStreamFailureMode(stream_, ACL_STOP_ON_FAILURE), ACL_SUCCESS);
+  ASSERT_EQ(EnqueueFailure(stream_, ACL_ERROR_RT_AICORE_EXCEPTION, "the cause"), 0);
+  destruction.entered.Pass();
+  EXPECT_FALSE(IsComplete(other_));
+  EXPECT_EQ(aclrtSynchronizeEventWithTimeout(plain_, 10), ACL_ERROR_RT_EVENT_SYNC_TIMEOUT);
+  destruction.released.Open();
+  EXPECT_EQ(aclrtSynchronizeEvent(plain_), ACL_ERROR_RT_STREAM_ABORT);
+  EXPECT_EQ(aclrtSynchronizeStream(stream_), ACL_ERROR_RT_AICORE_EXCEPTION);
+}
+
 TEST_F(EventTest, RecordOutlivesItsStream) {
   ASSERT_EQ(aclrtRecordEvent(plain_, stream_), ACL_SUCCESS);
   ASSERT_EQ(aclrtDestroyStream(stream_), ACL_SUCCESS);
@@ -351,6 +462,21 @@ TEST_F(EventTest, TimeNeedsACompleteRecordAndTheFlag) {
   EXPECT_EQ(ms, 7.0F);
   EXPECT_EQ(timestamp, 7U);
   EXPECT_EQ(aclrtDestroyEvent(timeless), ACL_SUCCESS);
+}
+
+TEST_F(EventTest, DroppedRecordHasNoTime) {
+  ASSERT_EQ(aclrtRecordEvent(ex_, stream_), ACL_SUCCESS);
+  ASSERT_EQ(aclrtSynchronizeEvent(ex_), ACL_SUCCESS);
+  ASSERT_EQ(aclrtStreamWaitEvent(other_, sync_), ACL_SUCCESS);
+  ASSERT_EQ(aclrtRecordEvent(plain_, other_), ACL_SUCCESS);
+  ASSERT_EQ(aclrtStreamAbort(other_), ACL_SUCCESS);
+  float ms = 7;
+  uint64_t timestamp = 7;
+  EXPECT_EQ(aclrtEventElapsedTime(&ms, ex_, plain_), ACL_ERROR_RT_STREAM_ABORT);
+  EXPECT_EQ(aclrtEventElapsedTime(&ms, plain_, ex_), ACL_ERROR_RT_STREAM_ABORT);
+  EXPECT_EQ(aclrtEventGetTimestamp(plain_, &timestamp), ACL_ERROR_RT_STREAM_ABORT);
+  EXPECT_EQ(ms, 7.0F);
+  EXPECT_EQ(timestamp, 7U);
 }
 
 // ---- Handles, flags, limits ------------------------------------------------------------------

@@ -1,13 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 // The process ends with work queued and nothing cleaned up: no crash, no hang.
 #include <gmock/gmock.h>
+#include <malloc.h>
+#include <string.h>
 
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <thread>
+#include <vector>
 
 #include "runtime/stream_fixture.h"
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define MLMARGIN_TSAN 1
+#endif
+#endif
+// The thread sanitizer brings its own operator new.
+#ifndef MLMARGIN_TSAN
+
+namespace {
+
+// Counts down with the calling thread's allocations; the one that makes it 0 fails.
+thread_local int allocations_until_failure = 0;
+
+}  // namespace
+
+// Not inlined, or GCC sees malloc and free and complains of a mismatch with new and delete.
+[[gnu::noinline]] void* operator new(size_t bytes) {
+  if (allocations_until_failure > 0 && --allocations_until_failure == 0) throw std::bad_alloc();
+  if (void* const memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  throw std::bad_alloc();
+}
+
+// Clears the memory: who uses an object that is gone shall not find it as it was.
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+  if (memory != nullptr) explicit_bzero(memory, malloc_usable_size(memory));
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { operator delete(memory); }
+
+#endif  // MLMARGIN_TSAN
 
 namespace mlmargin::runtime {
 namespace {
@@ -122,6 +157,33 @@ TEST_F(ProcessExitDeathTest, WaitInAStaticDestructorReturns) {
       },
       ExitedWithCode(3), "told so");
 }
+
+#ifndef MLMARGIN_TSAN
+// Each of the first allocations of a submission fails once, that of the worker thread among them.
+// The streams are gone when the process ends, and nothing may remember them.
+TEST_F(ProcessExitDeathTest, StreamsWithoutMemoryForTheirWorkersAreForgotten) {
+  EXPECT_EXIT(
+      {
+        aclrtDestroyStream(NewStream());
+        int refused = 0;
+        std::vector<aclrtStream> streams(30);
+        for (aclrtStream& stream : streams) aclrtCreateStream(&stream);
+        int i = 0;
+        for (aclrtStream stream : streams) {
+          ++i;
+          allocations_until_failure = i;
+          const aclError code = aclrtLaunchHostFunc(
+              stream, [](void*) {}, nullptr);
+          allocations_until_failure = 0;
+          if (code != ACL_SUCCESS) ++refused;
+        }
+        for (aclrtStream stream : streams) aclrtDestroyStream(stream);
+        std::fprintf(stderr, "refused: %d\n", refused);
+        std::exit(refused >= 2 ? 3 : 4);
+      },
+      ExitedWithCode(3), "");
+}
+#endif  // MLMARGIN_TSAN
 
 TEST_F(ProcessExitDeathTest, ManyBusyStreamsEnd) {
   EXPECT_EXIT(

@@ -336,6 +336,23 @@ TEST_F(StreamTest, StopModeEndsAllStreamsOfTheContextAndNoOthers) {
   EXPECT_EQ(aclrtDestroyContext(second), ACL_SUCCESS);
 }
 
+TEST_F(StreamTest, DeviceWaitDuringAStopTellsTheCause) {
+  ASSERT_EQ(aclrtSetStreamFailureMode(stream_, ACL_STOP_ON_FAILURE), ACL_SUCCESS);
+  Blocker blocker;
+  ASSERT_EQ(EnqueueWork(stream_, [&] { blocker.Run(); }), 0);
+  ASSERT_EQ(EnqueueFailure(stream_, ACL_ERROR_RT_AICORE_EXCEPTION, "the cause"), 0);
+  ASSERT_EQ(EnqueueWork(stream_, [] {}), 0);
+  blocker.entered.Pass();
+  std::thread waiter([] {
+    ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+    EXPECT_EQ(aclrtSynchronizeDevice(), ACL_ERROR_RT_AICORE_EXCEPTION);
+    EXPECT_THAT(TakeErrorText(), HasSubstr("the cause"));
+  });
+  std::this_thread::sleep_for(milliseconds(20));
+  blocker.released.Open();
+  waiter.join();
+}
+
 TEST_F(StreamTest, FailureModeIsCheckedAndStaysStop) {
   EXPECT_EQ(aclrtSetStreamFailureMode(stream_, 2), ACL_ERROR_RT_PARAM_INVALID);
   EXPECT_EQ(aclrtSetStreamFailureMode(stream_, ACL_CONTINUE_ON_FAILURE), ACL_SUCCESS);
