@@ -25,7 +25,8 @@ MLMARGIN_API Status SetNumThreads(int count);
 // [-1, classes - 1] before a row's first -1. They never count and are never used as an index.
 enum class LabelCheck {
   kIgnore,  // Nothing.
-  kWarn,    // The default: one line in the log per call, with the count and the first position.
+  kWarn,    // The default: a line in the log, with the count and the first position, for the first
+            // 10 calls and at each doubling of their number.
   kError,   // The outputs stay untouched and the stream reports 507035.
 };
 MLMARGIN_API LabelCheck GetLabelCheck();

@@ -73,7 +73,8 @@ Status CheckData(const Argument& argument, void* address, OperatorTask* task) {
   if (block == nullptr) {
     return Invalid(
         "{}: its data must lie in one live device allocation or registered host range, got {} of "
-        "which the view touches {} bytes from byte {} on",
+        "which the view touches {} bytes from byte {} on; it is host memory (aclrtMalloc and "
+        "aclrtMemcpy bring it to the device), freed, or too short",
         argument.name, address, range.bytes, range.begin);
   }
   task->blocks.push_back(std::move(block));

@@ -173,20 +173,18 @@ ByteView MakeByteView(const nnopbase::Tensor& tensor, const void* data) {
   view.address = reinterpret_cast<uintptr_t>(data) +
                  static_cast<uint64_t>(tensor.offset) * static_cast<uint64_t>(element_bytes);
   view.element_bytes = element_bytes;
+  // Nobody has looked at the strides of an empty view.
+  const auto& shape = tensor.view_shape;
+  view.empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+  if (view.empty) return view;
   Dimension* const dimensions[] = {&view.outer, &view.inner};
-  for (size_t i = 0; i < tensor.view_shape.size(); ++i) {
-    const int64_t count = tensor.view_shape[i];
-    if (count == 0) view.empty = true;
-    if (count <= 1) continue;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 1) continue;
     if (tensor.strides[i] == 0) {
       view.repeats = true;  // All on one address: as a set, one element.
     } else {
-      *dimensions[i] = {count, tensor.strides[i] * element_bytes};
+      *dimensions[i] = {shape[i], tensor.strides[i] * element_bytes};
     }
-  }
-  if (view.empty) {
-    view.repeats = false;
-    return view;
   }
   if (view.inner.stride > view.outer.stride) std::swap(view.outer, view.inner);
   view.repeats = view.repeats || Repeats(view.outer, view.inner);

@@ -249,6 +249,15 @@ TEST_F(CheckTest, AnEmptyBatchPassesWithAnyEmptyMask) {
   ExpectInvalid(call, "isTarget", "empty", "got shape (1)");
 }
 
+TEST_F(CheckTest, StridesAndOffsetsOfEmptyViewsAreNotLookedAt) {
+  Call call;
+  call.self.shape = call.target.shape = call.is_target.shape = {0, 3};
+  call.self.strides = call.target.strides = call.is_target.strides = {INT64_MAX, INT64_MAX};
+  call.out.shape = {0};
+  call.out.strides = {INT64_MAX};
+  ExpectValid(call);
+}
+
 TEST_F(CheckTest, PlainFormatsPassAndTheOthersAreNamed) {
   for (const aclFormat format :
        {ACL_FORMAT_ND, ACL_FORMAT_NC, ACL_FORMAT_NCL, ACL_FORMAT_NCHW, ACL_FORMAT_NHWC,
