@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single elements of the score types: reading them as double, rounding a double to them.
+// Single elements of the score types: reading them as float, rounding a double to them.
 #ifndef MLMARGIN_KERNEL_ELEMENT_H_
 #define MLMARGIN_KERNEL_ELEMENT_H_
 
@@ -48,11 +48,10 @@ inline float BFloat16ToFloat(uint16_t bits) {
   return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
 }
 
-inline double LoadScore(ScoreType type, const void* from) {
-  if (type == ScoreType::kFloat32) return static_cast<double>(LoadUnaligned<float>(from));
+inline float LoadScore(ScoreType type, const void* from) {
+  if (type == ScoreType::kFloat32) return LoadUnaligned<float>(from);
   const auto bits = LoadUnaligned<uint16_t>(from);
-  return static_cast<double>(type == ScoreType::kFloat16 ? Float16ToFloat(bits)
-                                                         : BFloat16ToFloat(bits));
+  return type == ScoreType::kFloat16 ? Float16ToFloat(bits) : BFloat16ToFloat(bits);
 }
 
 // Rounds `value` (not negative, or NaN) to a 16-bit float with `kMantissaBits` stored mantissa

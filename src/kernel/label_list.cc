@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/label_list.h"
 
+#include <algorithm>
+#include <limits>
 #include <new>
 
 #include "kernel/element.h"
+#include "kernel/threshold.h"
 
 namespace mlmargin::kernel {
 namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // Calls visit(column, value) for the labels before the first -1.
 template <typename T, typename Visit>
@@ -28,30 +33,22 @@ void VisitLabels(const LabelRow& labels, Visit&& visit) {
   }
 }
 
-bool IsClass(int64_t value, int64_t classes) { return value >= 0 && value < classes; }
+bool IsClass(int64_t value, int64_t classes) {
+  return static_cast<uint64_t>(value) < static_cast<uint64_t>(classes);
+}
 
-// 1 - score as an unevaluated sum (Knuth's TwoSum: D. E. Knuth, The Art of Computer Programming,
-// vol. 2, section 4.2.2): *high is the rounded difference, *low what the rounding lost.
-void Threshold(double score, double* high, double* low) {
-  const double difference = 1.0 - score;
-  const double score_part = 1.0 - difference;
-  const double one_part = difference + score_part;
-  *high = difference;
-  *low = (1.0 - one_part) + (score_part - score);
-  // An infinite or NaN score: the threshold is `high` alone.
-  if (!std::isfinite(difference)) *low = 0;
+void NoteBadLabel(int64_t row, int64_t column, int64_t value, BadLabels* bad) {
+  if (bad->count++ != 0) return;
+  bad->row = row;
+  bad->column = column;
+  bad->value = value;
 }
 
 }  // namespace
 
 void CountBadLabels(const LabelRow& labels, int64_t row, int64_t classes, BadLabels* bad) {
   VisitLabels(labels, [&](int64_t column, int64_t value) {
-    if (IsClass(value, classes)) return;
-    if (bad->count++ == 0) {
-      bad->row = row;
-      bad->column = column;
-      bad->value = value;
-    }
+    if (!IsClass(value, classes)) NoteBadLabel(row, column, value, bad);
   });
 }
 
@@ -62,43 +59,121 @@ void MergeBadLabels(const BadLabels& from, BadLabels* into) {
   into->count = count;
 }
 
-bool LabelList::Read(const LabelRow& labels, const void* scores, int64_t score_stride,
-                     ScoreType score_type, int64_t row, int64_t classes, BadLabels* bad) {
-  size_ = 0;
-  any_low_ = false;
+bool LabelList::Read(const LabelRow& labels, const ScoreRow& scores, int64_t row, BadLabels* bad) {
   int64_t count = 0;
-  VisitLabels(labels, [&](int64_t, int64_t value) { count += IsClass(value, classes) ? 1 : 0; });
-  if (!Reserve(count)) return false;
-  CountBadLabels(labels, row, classes, bad);
-  const int64_t step = score_stride * ScoreBytes(score_type);
-  VisitLabels(labels, [&](int64_t, int64_t value) {
-    // A label that another thread changed meanwhile must not overrun the list.
-    if (!IsClass(value, classes) || size_ == count) return;
-    classes_[size_] = value;
-    Threshold(LoadScore(score_type, Offset(scores, value * step)), &high_[size_], &low_[size_]);
-    any_low_ |= low_[size_] != 0;
-    ++size_;
+  VisitLabels(labels, [&](int64_t column, int64_t value) {
+    if (!IsClass(value, scores.classes)) return NoteBadLabel(row, column, value, bad);
+    if (count < kInline) inline_classes_[static_cast<size_t>(count)] = value;
+    ++count;
   });
+  if (count <= kInline) {
+    // One slice for all classes.
+    classes_ = inline_classes_.data();
+    slice_begin_ = inline_slice_begin_.data();
+    size_ = count;
+    slice_shift_ = 63;
+    slice_begin_[0] = 0;
+    slice_begin_[1] = count;
+  } else {
+    if (!Reserve(count)) return false;
+    // A label that another thread changed meanwhile must not overrun the list.
+    size_ = 0;
+    auto* const unsorted = reinterpret_cast<int64_t*>(spare_);
+    VisitLabels(labels, [&](int64_t, int64_t value) {
+      if (IsClass(value, scores.classes) && size_ < count) unsorted[size_++] = value;
+    });
+    SortBySlice(scores.classes);
+  }
+  ReadScores(scores);
   return true;
 }
 
+// A counting sort of spare_ into classes_. Slices are as narrow as a block unless there were more
+// than kMaxSlices of them.
+void LabelList::SortBySlice(int64_t classes) {
+  const auto* const unsorted = reinterpret_cast<const int64_t*>(spare_);
+  slice_shift_ = kSliceShift;
+  while ((classes - 1) >> slice_shift_ >= static_cast<int64_t>(kMaxSlices)) ++slice_shift_;
+  const auto slice_of = [this](int64_t label) {
+    return static_cast<size_t>(label >> slice_shift_);
+  };
+  const size_t num_slices = slice_of(classes - 1) + 1;
+  std::fill_n(slice_begin_, num_slices + 1, 0);
+  for (int64_t l = 0; l < size_; ++l) ++slice_begin_[slice_of(unsorted[l]) + 1];
+  for (size_t s = 1; s <= num_slices; ++s) slice_begin_[s] += slice_begin_[s - 1];
+  for (int64_t l = 0; l < size_; ++l) {
+    classes_[slice_begin_[slice_of(unsorted[l])]++] = unsorted[l];
+  }
+  // Each entry has moved to the next one's place.
+  std::copy_backward(slice_begin_, slice_begin_ + num_slices, slice_begin_ + num_slices + 1);
+  slice_begin_[0] = 0;
+}
+
+void LabelList::ReadScores(const ScoreRow& scores) {
+  switch (scores.type) {
+    case ScoreType::kFloat32:
+      return ReadScoresTyped<ScoreType::kFloat32>(scores);
+    case ScoreType::kFloat16:
+      return ReadScoresTyped<ScoreType::kFloat16>(scores);
+    case ScoreType::kBFloat16:
+      return ReadScoresTyped<ScoreType::kBFloat16>(scores);
+  }
+}
+
+template <ScoreType kType>
+void LabelList::ReadScoresTyped(const ScoreRow& scores) {
+  const int64_t step = scores.stride * ScoreBytes(kType);
+  const int64_t* const classes = classes_;
+  float* const out = scores_;
+  size_t count = 0;
+  float min = 0;
+  for (int64_t l = 0; l < size_; ++l) {
+    const float score = LoadScore(kType, Offset(scores.data, classes[l] * step));
+    out[count] = score;
+    count += score < kInfinity ? 1 : 0;
+    min = score < min ? score : min;
+  }
+  if (min == -kInfinity) {
+    out[0] = min;
+    count = 1;
+  }
+  num_scores_ = count;
+}
+
+void LabelList::FindThresholds() {
+  for (size_t j = 0; j < num_scores_; ++j) thresholds_[j] = FloorThreshold(scores_[j]);
+}
+
 bool LabelList::Reserve(int64_t count) {
-  if (count <= capacity_) return true;
-  // Free first: the old list's content is not needed.
-  heap_classes_.reset();
-  heap_thresholds_.reset();
-  capacity_ = kInline;
-  classes_ = inline_classes_.data();
-  high_ = inline_high_.data();
-  low_ = inline_low_.data();
-  const auto size = static_cast<size_t>(count);
-  heap_classes_.reset(new (std::nothrow) int64_t[size]);
-  heap_thresholds_.reset(new (std::nothrow) double[2 * size]);
-  if (heap_classes_ == nullptr || heap_thresholds_ == nullptr) return false;
-  capacity_ = count;
+  if (count > capacity_) {
+    // Free first: the old list's content is not needed.
+    heap_classes_.reset();
+    heap_scores_.reset();
+    heap_thresholds_.reset();
+    heap_spare_.reset();
+    capacity_ = kInline;
+    scores_ = inline_scores_.data();
+    thresholds_ = inline_thresholds_.data();
+    spare_ = inline_spare_.data();
+    const auto size = static_cast<size_t>(count);
+    heap_classes_.reset(new (std::nothrow) int64_t[size]);
+    heap_scores_.reset(new (std::nothrow) float[size]);
+    heap_thresholds_.reset(new (std::nothrow) float[size + kSentinels]);
+    heap_spare_.reset(new (std::nothrow) std::byte[size * sizeof(double)]);
+    if (heap_slice_begin_ == nullptr) {
+      heap_slice_begin_.reset(new (std::nothrow) int64_t[kMaxSlices + 1]);
+    }
+    if (heap_classes_ == nullptr || heap_scores_ == nullptr || heap_thresholds_ == nullptr ||
+        heap_spare_ == nullptr || heap_slice_begin_ == nullptr) {
+      return false;
+    }
+    capacity_ = count;
+    scores_ = heap_scores_.get();
+    thresholds_ = heap_thresholds_.get();
+    spare_ = heap_spare_.get();
+  }
   classes_ = heap_classes_.get();
-  high_ = heap_thresholds_.get();
-  low_ = heap_thresholds_.get() + size;
+  slice_begin_ = heap_slice_begin_.get();
   return true;
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The labels of one row, with the hinge's threshold of each.
+// The labels of one row: which classes they are, and their scores.
 #ifndef MLMARGIN_KERNEL_LABEL_LIST_H_
 #define MLMARGIN_KERNEL_LABEL_LIST_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "mlmargin/multilabel_margin_loss.h"
 
@@ -19,43 +21,84 @@ struct LabelRow {
   LabelType type;
 };
 
+// Where the scores of a row lie.
+struct ScoreRow {
+  const void* data;
+  int64_t stride;  // In elements.
+  int64_t classes;
+  ScoreType type;
+};
+
 // Adds the bad labels of row `row` to `bad`, which must describe earlier rows only.
 void CountBadLabels(const LabelRow& labels, int64_t row, int64_t classes, BadLabels* bad);
 
 // Adds what another range of rows found; the first position of both stays first.
 void MergeBadLabels(const BadLabels& from, BadLabels* into);
 
-// The good labels of one row in list order. For a label j the hinge against class i is
-// max(0, high[j] + x[i] + low[j]): high + low is 1 - x[j] without rounding. Kept between rows so
-// that only a row with more labels than any before it allocates.
+// The good labels of one row, repeats included, and what a row kernel needs to know of them. Kept
+// between rows so that only a row with more labels than any before it allocates: 24 bytes a label
+// and 8 KiB, nothing up to kInline labels.
 class LabelList {
  public:
-  // Reads a row. False when memory for its labels could not be had.
-  bool Read(const LabelRow& labels, const void* scores, int64_t score_stride, ScoreType score_type,
-            int64_t row, int64_t classes, BadLabels* bad);
+  static constexpr int64_t kInline = 64;
+
+  // Reads row `row`. False when memory for its labels could not be had.
+  bool Read(const LabelRow& labels, const ScoreRow& scores, int64_t row, BadLabels* bad);
 
   int64_t size() const { return size_; }
-  const int64_t* classes() const { return classes_; }
-  const double* high() const { return high_; }
-  const double* low() const { return low_; }
-  // False when every low() is zero, as for all scores of ordinary size.
-  bool any_low() const { return any_low_; }
+
+  // The labels in the slice of kSliceClasses classes from `begin` on, a multiple of that number;
+  // possibly others too.
+  std::span<const int64_t> ClassesNear(int64_t begin) const {
+    const auto slice = static_cast<size_t>(begin >> slice_shift_);
+    return {classes_ + slice_begin_[slice], classes_ + slice_begin_[slice + 1]};
+  }
+  static constexpr int kSliceShift = 11;
+  static constexpr int64_t kSliceClasses = int64_t{1} << kSliceShift;
+
+  // The scores of those labels that a hinge can be positive for, in any order: not NaN, not +inf.
+  // When one is -inf it stands alone, since any positive hinge is then infinite.
+  std::span<float> scores() { return {scores_, num_scores_}; }
+  std::span<const float> scores() const { return {scores_, num_scores_}; }
+
+  // FloorThreshold of each of scores(), once FindThresholds() was called.
+  const float* thresholds() const { return thresholds_; }
+  void FindThresholds();
+
+  // For a ThresholdIndex: thresholds() with room for kSentinels more, and memory for a double a
+  // score.
+  float* mutable_thresholds() { return thresholds_; }
+  double* spare() { return reinterpret_cast<double*>(spare_); }
+  static constexpr size_t kSentinels = 3;
 
  private:
   bool Reserve(int64_t count);
+  void SortBySlice(int64_t classes);
+  void ReadScores(const ScoreRow& scores);
+  template <ScoreType kType>
+  void ReadScoresTyped(const ScoreRow& scores);
 
-  static constexpr int64_t kInline = 64;
+  static constexpr size_t kMaxSlices = 1024;
+
   std::array<int64_t, kInline> inline_classes_;
-  std::array<double, kInline> inline_high_;
-  std::array<double, kInline> inline_low_;
+  std::array<float, kInline> inline_scores_;
+  std::array<float, kInline + kSentinels> inline_thresholds_;
+  alignas(double) std::array<std::byte, kInline * sizeof(double)> inline_spare_;
+  std::array<int64_t, 2> inline_slice_begin_;
   std::unique_ptr<int64_t[]> heap_classes_;
-  std::unique_ptr<double[]> heap_thresholds_;  // All high, then all low.
+  std::unique_ptr<float[]> heap_scores_;
+  std::unique_ptr<float[]> heap_thresholds_;
+  std::unique_ptr<std::byte[]> heap_spare_;
+  std::unique_ptr<int64_t[]> heap_slice_begin_;
   int64_t capacity_ = kInline;
   int64_t* classes_ = inline_classes_.data();
-  double* high_ = inline_high_.data();
-  double* low_ = inline_low_.data();
+  float* scores_ = inline_scores_.data();
+  float* thresholds_ = inline_thresholds_.data();
+  std::byte* spare_ = inline_spare_.data();
+  int64_t* slice_begin_ = inline_slice_begin_.data();
   int64_t size_ = 0;
-  bool any_low_ = false;
+  size_t num_scores_ = 0;
+  int slice_shift_ = 63;
 };
 
 }  // namespace mlmargin::kernel

@@ -14,15 +14,12 @@
 #include "kernel/label_list.h"
 #include "kernel/parallel_for.h"
 #include "kernel/row_kernel.h"
+#include "kernel/threshold_index.h"
 #include "mlmargin/settings.h"
 
 namespace mlmargin {
 namespace kernel {
 namespace {
-
-// A row's sum is made of at most this many parts, each the sum of its blocks in order; so one
-// thread alone and many threads over one row add in the same order.
-constexpr int64_t kMaxParts = 1024;
 
 // Work of one task, in classes: a few microseconds, well above the cost of handing it out.
 constexpr int64_t kTaskClasses = 32768;
@@ -35,6 +32,16 @@ constexpr int64_t kRowsPerThread = 4;
 
 int64_t DivideUp(int64_t a, int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
+// Rows of at most so many classes are begun before the one before is finished.
+constexpr int64_t kShortRow = 1024;
+
+// A row in work.
+struct WorkingRow {
+  Row row;
+  LabelList labels;
+  ThresholdIndex index;
+};
+
 // One call: the arguments and what its tasks share.
 class Call {
  public:
@@ -42,13 +49,13 @@ class Call {
       : args_(arguments),
         sum_range_(SumRange()),
         threads_(arguments.rows > kSerialClasses / arguments.classes ? NumThreads() : 1),
-        part_classes_(DivideUp(DivideUp(arguments.classes, kBlockClasses), kMaxParts) *
-                      kBlockClasses) {}
+        part_classes_(DivideUp(DivideUp(arguments.classes, kMinPartClasses), kMaxParts) *
+                      kMinPartClasses) {}
 
   Status Run(BadLabels* bad_labels);
 
  private:
-  Row RowAt(int64_t row) const;
+  void SetRow(int64_t n, Row* row) const;
   LabelRow LabelsAt(int64_t row) const;
   int64_t PartEnd(int64_t begin) const {
     return begin + std::min(part_classes_, args_.classes - begin);
@@ -57,7 +64,8 @@ class Call {
   int64_t RowGrain() const { return std::max<int64_t>(1, kTaskClasses / args_.classes); }
   void FindBadLabels(int64_t begin, int64_t end);
   void ComputeRows(int64_t begin, int64_t end);
-  void ComputeRowByParts(int64_t row, LabelList* list);
+  void ComputeRowByParts(int64_t n, WorkingRow* working);
+  bool ReadLabels(int64_t n, WorkingRow* row, BadLabels* found) const;
   void KeepRowLoss(int64_t row, double row_sum);
   void AddBadLabels(const BadLabels& found);
   void Reduce() const;
@@ -71,18 +79,17 @@ class Call {
   BadLabels bad_labels_;
 };
 
-Row Call::RowAt(int64_t row) const {
+void Call::SetRow(int64_t n, Row* row) const {
   const int64_t bytes = ScoreBytes(args_.score_type);
-  Row result;
-  result.scores = Offset(args_.scores.data, row * args_.scores.row_stride * bytes);
-  result.score_stride = args_.scores.column_stride;
-  result.type = args_.score_type;
-  result.mask = args_.mask.data == nullptr
-                    ? nullptr
-                    : Offset(args_.mask.data, row * args_.mask.row_stride * bytes);
-  result.mask_stride = args_.mask.column_stride;
-  result.labels = nullptr;
-  return result;
+  // Member by member: a copy would have to wait until the members had left for the cache.
+  row->scores.data = Offset(args_.scores.data, n * args_.scores.row_stride * bytes);
+  row->scores.stride = args_.scores.column_stride;
+  row->scores.classes = args_.classes;
+  row->scores.type = args_.score_type;
+  row->mask = args_.mask.data == nullptr
+                  ? nullptr
+                  : Offset(args_.mask.data, n * args_.mask.row_stride * bytes);
+  row->mask_stride = args_.mask.column_stride;
 }
 
 LabelRow Call::LabelsAt(int64_t row) const {
@@ -113,16 +120,37 @@ void Call::KeepRowLoss(int64_t row, double row_sum) {
             Offset(args_.loss, row * args_.loss_stride * ScoreBytes(args_.score_type)));
 }
 
+// False when there was no memory.
+bool Call::ReadLabels(int64_t n, WorkingRow* row, BadLabels* found) const {
+  LabelList& list = row->labels;
+  SetRow(n, &row->row);
+  row->row.labels = &list;
+  row->row.index = &row->index;
+  if (!list.Read(LabelsAt(n), row->row.scores, n, found)) return false;
+  const auto count = static_cast<int64_t>(list.scores().size());
+  row->row.kernel = ChooseRowKernel(args_.classes, count);
+  if (row->row.kernel == RowKernel::kSearch && count > 0) {
+    return row->index.Build(&list, args_.classes);
+  }
+  list.FindThresholds();
+  return true;
+}
+
+// Short rows are begun before the one before is finished: the processor then need not wait for
+// their labels, then for the scores of these, and then for what it makes of them.
 void Call::ComputeRows(int64_t begin, int64_t end) {
-  LabelList list;
+  const bool read_ahead = args_.classes <= kShortRow;
+  WorkingRow rows[2];
   BadLabels found;
+  int64_t read = begin;
   for (int64_t n = begin; n < end; ++n) {
-    Row row = RowAt(n);
-    if (!list.Read(LabelsAt(n), row.scores, row.score_stride, row.type, n, args_.classes, &found)) {
-      out_of_memory_ = true;
-      return;
+    for (; read <= std::min(n + (read_ahead ? 1 : 0), end - 1); ++read) {
+      if (!ReadLabels(read, &rows[read & 1], &found)) {
+        out_of_memory_ = true;
+        return;
+      }
     }
-    row.labels = &list;
+    const Row& row = rows[n & 1].row;
     double row_sum = 0;
     for (int64_t part = 0; part < args_.classes; part = PartEnd(part)) {
       row_sum += sum_range_(row, part, PartEnd(part));
@@ -132,19 +160,17 @@ void Call::ComputeRows(int64_t begin, int64_t end) {
   AddBadLabels(found);
 }
 
-void Call::ComputeRowByParts(int64_t n, LabelList* list) {
-  Row row = RowAt(n);
+void Call::ComputeRowByParts(int64_t n, WorkingRow* working) {
   BadLabels found;
   {
     const DefaultFloatEnvironment environment;
-    if (!list->Read(LabelsAt(n), row.scores, row.score_stride, row.type, n, args_.classes,
-                    &found)) {
+    if (!ReadLabels(n, working, &found)) {
       out_of_memory_ = true;
       return;
     }
   }
   AddBadLabels(found);
-  row.labels = list;
+  const Row& row = working->row;
   std::array<double, kMaxParts> sums;
   const int64_t num_parts = DivideUp(args_.classes, part_classes_);
   const int64_t grain = std::max<int64_t>(1, kTaskClasses / part_classes_);
@@ -193,8 +219,8 @@ Status Call::Run(BadLabels* bad_labels) {
   const bool by_classes =
       threads_ > 1 && args_.rows < kRowsPerThread * threads_ && args_.classes > kTaskClasses;
   if (by_classes) {
-    LabelList list;
-    for (int64_t n = 0; n < args_.rows && !out_of_memory_; ++n) ComputeRowByParts(n, &list);
+    WorkingRow row;
+    for (int64_t n = 0; n < args_.rows && !out_of_memory_; ++n) ComputeRowByParts(n, &row);
   } else {
     ParallelFor(args_.rows, RowGrain(), threads_,
                 [this](int64_t begin, int64_t end) { ComputeRows(begin, end); });

@@ -1,34 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vector part: a range of one row's classes, compiled once per SIMD target.
+// The vector part: a range of one row's classes, compiled once per SIMD target. Two kernels, and
+// the choice between them; docs/kernels.md has their story and the measurements.
 #ifndef MLMARGIN_KERNEL_ROW_KERNEL_H_
 #define MLMARGIN_KERNEL_ROW_KERNEL_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "kernel/label_list.h"
+#include "kernel/threshold_index.h"
 #include "mlmargin/multilabel_margin_loss.h"
 
 namespace mlmargin::kernel {
 
-// Classes that go through the first-level cache together: 16 KiB as double. The order of every
-// addition hangs on this number, so it is part of the results' bits.
-inline constexpr int64_t kBlockClasses = 2048;
+// A row's sum is made of parts of at least this many classes, and of at most kMaxParts of them, so
+// one thread alone and many threads over one row add in the same order. Both numbers are part of
+// the results' bits.
+inline constexpr int64_t kMinPartClasses = 16384;
+inline constexpr int64_t kMaxParts = 1024;
+
+enum class RowKernel {
+  kPairwise,  // Compares every class with every label and counts: best for few labels.
+  kSearch,    // Every class finds its place among the sorted thresholds: best for many.
+};
+
+// The kernel for a row with so many finite label scores.
+RowKernel ChooseRowKernel(int64_t classes, int64_t labels);
+
+// For tests and benchmarks: sends every row to one kernel; without a value the choice is free
+// again. Must not be called while a computation runs.
+void ForceRowKernel(std::optional<RowKernel> kernel);
 
 // One row: its scores, its labels, and where its mask goes.
 struct Row {
-  const void* scores;
-  int64_t score_stride;  // In elements.
-  ScoreType type;
+  ScoreRow scores;
   void* mask;  // Null: no mask.
   int64_t mask_stride;
   const LabelList* labels;
+  RowKernel kernel;
+  const ThresholdIndex* index;  // Only for kSearch.
 };
 
 // Writes the mask of classes [begin, end) and returns the sum of the hinges of the row's labels
-// against those of the classes that are no labels. `begin` is a multiple of kBlockClasses.
+// against those of the classes that are no labels. `begin` is a multiple of kMinPartClasses.
 //
-// Error: each hinge is off by at most 2^-52 of itself, and the sum of n blocks over L labels by
-// (265 + L + n) * 2^-53 of itself more: all terms are positive, so nothing cancels.
+// Error, relative to the sum, of a range of n classes: (n / 16 + 40) * 2^-48 for kPairwise,
+// (n / 8 + 10) * 2^-53 for kSearch.
 using SumRangeFunction = double (*)(const Row& row, int64_t begin, int64_t end);
 
 // The function for the target in use; hold it for a whole call, not for longer.

@@ -5,8 +5,10 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include "kernel_run.h"
 
@@ -33,27 +35,81 @@ void ExpectExact(const Batch& batch, const Expected& expected, const KernelResul
 
 class ExactnessTest : public ::testing::Test {
  protected:
-  ~ExactnessTest() override { EXPECT_TRUE(SetTarget("").ok()); }
+  ~ExactnessTest() override {
+    EXPECT_TRUE(SetTarget("").ok());
+    kernel::ForceRowKernel(std::nullopt);
+  }
 };
 
-TEST_F(ExactnessTest, WithinOneUlpAroundVectorAndBlockSizesOnEveryTarget) {
+void ExpectExactForEveryKernelAndTarget(const Batch& batch) {
+  const Expected expected(batch);
+  for (const KernelChoice& choice : kKernelChoices) {
+    kernel::ForceRowKernel(choice.kernel);
+    for (const std::string& target : SupportedTargets()) {
+      ASSERT_TRUE(SetTarget(target).ok());
+      for (const Reduction reduction : kReductions) {
+        SCOPED_TRACE(std::string(choice.name) + " on " + target);
+        ExpectExact(batch, expected, RunKernel(batch, reduction), static_cast<int64_t>(reduction));
+      }
+    }
+  }
+}
+
+TEST_F(ExactnessTest, WithinOneUlpAroundVectorAndBlockSizes) {
   uint64_t seed = 0;
   for (const FloatFormat& format : kFormats) {
     for (const int64_t classes :
-         {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 65, 2047, 2048, 2049, 4097}) {
+         {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 63, 64, 65, 101, 127, 2047, 2048, 2049, 4097}) {
       for (const Spread spread : kAllSpreads) {
-        const Batch batch = MakeBatch(format, 2, classes, Density::kFew, spread, ++seed);
-        const Expected expected(batch);
-        for (const std::string& target : SupportedTargets()) {
-          ASSERT_TRUE(SetTarget(target).ok());
-          for (const Reduction reduction : kReductions) {
-            SCOPED_TRACE(target);
-            ExpectExact(batch, expected, RunKernel(batch, reduction),
-                        static_cast<int64_t>(reduction));
-          }
+        ExpectExactForEveryKernelAndTarget(
+            MakeBatch(format, 2, classes, Density::kFew, spread, ++seed));
+      }
+    }
+  }
+}
+
+TEST_F(ExactnessTest, WithinOneUlpForManyLabels) {
+  uint64_t seed = 1000;
+  for (const FloatFormat& format : kFormats) {
+    for (const int64_t classes : {66, 150, 700, 2500}) {
+      for (const Density density : {Density::kHalf, Density::kAll}) {
+        for (const Spread spread : kAllSpreads) {
+          ExpectExactForEveryKernelAndTarget(
+              MakeBatch(format, 2, classes, density, spread, ++seed));
         }
       }
     }
+  }
+}
+
+// Rows of equal scores, where every rounding is the same and none makes up for another.
+TEST_F(ExactnessTest, WithinOneUlpForEqualScores) {
+  std::mt19937 random(77);
+  std::uniform_real_distribution<double> uniform(-2, 2);
+  for (int turn = 0; turn < 100; ++turn) {
+    Batch batch{kFloat32, 1, 700, {}, std::vector<int64_t>(700, -1)};
+    const uint32_t others = EncodeNear(kFloat32, uniform(random));
+    const uint32_t labels = EncodeNear(kFloat32, uniform(random));
+    batch.scores.assign(700, others);
+    for (size_t l = 0; l < (turn % 2 == 0 ? 5 : 100); ++l) {
+      batch.labels[l] = static_cast<int64_t>(l * 7);
+      batch.scores[l * 7] = labels;
+    }
+    ExpectExactForEveryKernelAndTarget(batch);
+  }
+}
+
+// One threshold far below the others, just below which all scores lie: the counts' products are
+// many times the sum.
+TEST_F(ExactnessTest, WithinOneUlpWhereProductsExceedTheSum) {
+  for (const float gap : {1.0f, 1e3f, 1e7f}) {
+    Batch batch{kFloat32, 1, 600, {}, std::vector<int64_t>(600, -1)};
+    for (size_t i = 0; i < 600; ++i) {
+      const float score = i < 100 ? 1.0f : std::nextafter(0.0f, 1.0f) * static_cast<float>(i);
+      batch.scores.push_back(std::bit_cast<uint32_t>(i == 0 ? -gap : score));
+      if (i < 100) batch.labels[i] = static_cast<int64_t>(i);
+    }
+    ExpectExactForEveryKernelAndTarget(batch);
   }
 }
 
@@ -71,8 +127,11 @@ RC_GTEST_FIXTURE_PROP(ExactnessTest, AnyFiniteScoresAreWithinOneUlp, ()) {
   batch.labels = *rc::gen::container<std::vector<int64_t>>(static_cast<size_t>(classes),
                                                            rc::gen::inRange<int64_t>(-1, classes));
   const Expected expected(batch);
-  const KernelResult result = RunKernel(batch, Reduction::kNone);
-  RC_ASSERT(UlpError(format, expected.Losses(0)[0], result.losses[0]) <= 1.0);
+  for (const KernelChoice& choice : kKernelChoices) {
+    kernel::ForceRowKernel(choice.kernel);
+    const KernelResult result = RunKernel(batch, Reduction::kNone);
+    RC_ASSERT(UlpError(format, expected.Losses(0)[0], result.losses[0]) <= 1.0);
+  }
 }
 
 float LossOf(const std::vector<float>& scores, const std::vector<int64_t>& labels) {
@@ -82,13 +141,21 @@ float LossOf(const std::vector<float>& scores, const std::vector<int64_t>& label
   return std::bit_cast<float>(RunKernel(batch, Reduction::kNone).losses[0]);
 }
 
-TEST_F(ExactnessTest, HingesFarBelowTheScoresSurvive) {
+class SpecialValuesTest : public ExactnessTest, public ::testing::WithParamInterface<KernelChoice> {
+ protected:
+  SpecialValuesTest() { kernel::ForceRowKernel(GetParam().kernel); }
+};
+
+INSTANTIATE_TEST_SUITE_P(RowKernels, SpecialValuesTest, ::testing::ValuesIn(kKernelChoices),
+                         [](const auto& test) { return test.param.name; });
+
+TEST_P(SpecialValuesTest, HingesFarBelowTheScoresSurvive) {
   EXPECT_EQ(LossOf({-1e-30f, -1.0f}, {0}), 5e-31f);
   EXPECT_EQ(LossOf({-1e-40f, -1.0f}, {0}), 1e-40f / 2);
   EXPECT_EQ(LossOf({16777218.0f, 16777218.0f}, {0}), 0.5f);
 }
 
-TEST_F(ExactnessTest, InfinitiesAndNaNFollowIeee) {
+TEST_P(SpecialValuesTest, InfinitiesAndNaNFollowIeee) {
   const float inf = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(LossOf({-inf, 3.0f}, {0}), inf);
@@ -102,7 +169,7 @@ TEST_F(ExactnessTest, InfinitiesAndNaNFollowIeee) {
   EXPECT_EQ(LossOf({-inf, nan}, {0}), 0.0f);
 }
 
-TEST_F(ExactnessTest, SpecialValuesOfHalfTypesOnEveryTarget) {
+TEST_P(SpecialValuesTest, SpecialValuesOfHalfTypesOnEveryTarget) {
   for (const std::string& target : SupportedTargets()) {
     ASSERT_TRUE(SetTarget(target).ok());
     for (const FloatFormat& format : {kFloat16, kBFloat16}) {
@@ -124,7 +191,7 @@ TEST_F(ExactnessTest, SpecialValuesOfHalfTypesOnEveryTarget) {
 }
 
 // Each of the 65,536 patterns as a non-label's score against labels of scores 0 and -inf.
-TEST_F(ExactnessTest, EveryHalfPatternIsReadRightOnEveryTarget) {
+TEST_P(SpecialValuesTest, EveryHalfPatternIsReadRightOnEveryTarget) {
   for (const FloatFormat& format : {kFloat16, kBFloat16}) {
     Batch batch{format, 65536 / 16, 17, {}, {}};
     for (uint32_t bits = 0; bits < 65536; ++bits) {
@@ -146,7 +213,7 @@ TEST_F(ExactnessTest, EveryHalfPatternIsReadRightOnEveryTarget) {
   }
 }
 
-TEST_F(ExactnessTest, OverflowOfTheOutputTypeIsInfinite) {
+TEST_P(SpecialValuesTest, OverflowOfTheOutputTypeIsInfinite) {
   Batch batch{kFloat16, 1, 2, {EncodeNear(kFloat16, -65504), EncodeNear(kFloat16, 65504)}, {0, -1}};
   // Exactly 131,009 / 2 = 65,504.5, which rounds to the largest finite value.
   EXPECT_EQ(RunKernel(batch, Reduction::kNone).losses[0], kFloat16.infinity() - 1);

@@ -16,11 +16,13 @@ namespace {
 
 constexpr FloatFormat kFormats[] = {kFloat32, kFloat16, kBFloat16};
 
-class InvarianceTest : public ::testing::Test {
+class InvarianceTest : public ::testing::TestWithParam<KernelChoice> {
  protected:
+  InvarianceTest() { kernel::ForceRowKernel(GetParam().kernel); }
   ~InvarianceTest() override {
     EXPECT_TRUE(SetTarget("").ok());
     EXPECT_TRUE(SetNumThreads(0).ok());
+    kernel::ForceRowKernel(std::nullopt);
   }
 
   // One long row, some middling ones, many short ones: each way of splitting the work.
@@ -36,7 +38,10 @@ class InvarianceTest : public ::testing::Test {
   }
 };
 
-TEST_F(InvarianceTest, BitsAreThoseOfOneThreadForAnyNumberOfThreads) {
+INSTANTIATE_TEST_SUITE_P(RowKernels, InvarianceTest, ::testing::ValuesIn(kKernelChoices),
+                         [](const auto& test) { return test.param.name; });
+
+TEST_P(InvarianceTest, BitsAreThoseOfOneThreadForAnyNumberOfThreads) {
   for (const Batch& batch : Batches()) {
     for (const Reduction reduction : {Reduction::kNone, Reduction::kMean}) {
       ASSERT_TRUE(SetNumThreads(1).ok());
@@ -49,7 +54,7 @@ TEST_F(InvarianceTest, BitsAreThoseOfOneThreadForAnyNumberOfThreads) {
   }
 }
 
-TEST_F(InvarianceTest, BitsAreTheSameOnEveryTarget) {
+TEST_P(InvarianceTest, BitsAreTheSameOnEveryTarget) {
   for (const Batch& batch : Batches()) {
     const KernelResult best = RunKernel(batch, Reduction::kSum);
     for (const std::string& target : SupportedTargets()) {
@@ -60,7 +65,7 @@ TEST_F(InvarianceTest, BitsAreTheSameOnEveryTarget) {
   }
 }
 
-TEST_F(InvarianceTest, BitsDoNotDependOnAlignmentOrPitch) {
+TEST_P(InvarianceTest, BitsDoNotDependOnAlignmentOrPitch) {
   for (const Batch& batch : Batches()) {
     const KernelResult plain = RunKernel(batch, Reduction::kNone);
     for (const Layout layout : {Layout{0, 1}, Layout{1, 2}, Layout{3, 4}, Layout{13, 34}}) {
@@ -71,7 +76,7 @@ TEST_F(InvarianceTest, BitsDoNotDependOnAlignmentOrPitch) {
   }
 }
 
-TEST_F(InvarianceTest, ARowAloneHasTheBitsOfTheRowInABatch) {
+TEST_P(InvarianceTest, ARowAloneHasTheBitsOfTheRowInABatch) {
   for (const Batch& batch : Batches()) {
     const KernelResult whole = RunKernel(batch, Reduction::kNone);
     for (int64_t n = 0; n < batch.rows; n += std::max<int64_t>(1, batch.rows / 5)) {
@@ -84,7 +89,7 @@ TEST_F(InvarianceTest, ARowAloneHasTheBitsOfTheRowInABatch) {
   }
 }
 
-TEST_F(InvarianceTest, BitsDoNotDependOnTheCallersFloatingPointState) {
+TEST_P(InvarianceTest, BitsDoNotDependOnTheCallersFloatingPointState) {
   for (const Batch& batch : Batches()) {
     const KernelResult plain = RunKernel(batch, Reduction::kMean);
     for (const int rounding : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
@@ -105,7 +110,7 @@ TEST_F(InvarianceTest, BitsDoNotDependOnTheCallersFloatingPointState) {
   }
 }
 
-TEST_F(InvarianceTest, CallsFromManyThreadsAtOnceHaveTheBitsOfOne) {
+TEST_P(InvarianceTest, CallsFromManyThreadsAtOnceHaveTheBitsOfOne) {
   const std::vector<Batch> batches = Batches();
   std::vector<KernelResult> alone;
   for (const Batch& batch : batches) alone.push_back(RunKernel(batch, Reduction::kMean));
@@ -121,7 +126,7 @@ TEST_F(InvarianceTest, CallsFromManyThreadsAtOnceHaveTheBitsOfOne) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST_F(InvarianceTest, LabelOrderMovesTheResultByOneUlpAtMost) {
+TEST_P(InvarianceTest, LabelOrderMovesTheResultByOneUlpAtMost) {
   Batch batch = MakeBatch(kFloat32, 1, 301, Density::kFew, Spread::kOrdinary, 9);
   const std::vector<ExactValue> exact = Expected(batch).Losses(0);
   std::sort(batch.labels.begin(), batch.labels.begin() + 5);

@@ -6,9 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
+#include "kernel/row_kernel.h"
 #include "mlmargin/multilabel_margin_loss.h"
 #include "mlmargin/settings.h"
 #include "support/batch.h"
@@ -19,6 +22,16 @@ inline ScoreType TypeOf(const FloatFormat& format) {
   if (format.bits == 32) return ScoreType::kFloat32;
   return format.mantissa_bits == 10 ? ScoreType::kFloat16 : ScoreType::kBFloat16;
 }
+
+// The row kernels, and the choice between them.
+struct KernelChoice {
+  const char* name;
+  std::optional<kernel::RowKernel> kernel;
+};
+inline void PrintTo(const KernelChoice& choice, std::ostream* out) { *out << choice.name; }
+inline constexpr KernelChoice kKernelChoices[] = {{"chosen", std::nullopt},
+                                                  {"pairwise", kernel::RowKernel::kPairwise},
+                                                  {"search", kernel::RowKernel::kSearch}};
 
 // Bit patterns as an array of the format, which begins `misalignment` bytes into the buffer.
 class ElementArray {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/label_list.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -10,23 +12,37 @@
 namespace mlmargin::kernel {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAreArray;
+
 template <typename T>
 LabelRow RowOf(const std::vector<T>& labels, int64_t stride = 1) {
   return {labels.data(), stride, static_cast<int64_t>(labels.size()) / stride,
           sizeof(T) == 4 ? LabelType::kInt32 : LabelType::kInt64};
 }
 
-std::vector<int64_t> Classes(const LabelList& list) {
-  return std::vector<int64_t>(list.classes(), list.classes() + list.size());
+ScoreRow ScoresOf(const std::vector<float>& scores, int64_t stride = 1) {
+  return {scores.data(), stride, static_cast<int64_t>(scores.size()) / stride, ScoreType::kFloat32};
 }
 
-TEST(LabelListTest, EndsAtTheFirstMinusOneAndKeepsOrderAndRepeats) {
+// Of a row of one slice.
+std::vector<int64_t> Classes(const LabelList& list) {
+  const auto classes = list.ClassesNear(0);
+  return std::vector<int64_t>(classes.begin(), classes.end());
+}
+
+std::vector<float> Scores(const LabelList& list) {
+  return std::vector<float>(list.scores().begin(), list.scores().end());
+}
+
+TEST(LabelListTest, EndsAtTheFirstMinusOneAndKeepsRepeats) {
   const std::vector<int64_t> labels = {3, 0, 3, -1, 2, 99};
-  const std::vector<float> scores(6, 0.5f);
+  const std::vector<float> scores = {0, 1, 2, 3, 4, 5};
   LabelList list;
   BadLabels bad;
-  ASSERT_TRUE(list.Read(RowOf(labels), scores.data(), 1, ScoreType::kFloat32, 0, 6, &bad));
-  EXPECT_EQ(Classes(list), (std::vector<int64_t>{3, 0, 3}));
+  ASSERT_TRUE(list.Read(RowOf(labels), ScoresOf(scores), 0, &bad));
+  EXPECT_THAT(Classes(list), ElementsAre(3, 0, 3));
+  EXPECT_THAT(Scores(list), ElementsAre(3, 0, 3));
   EXPECT_EQ(bad.count, 0);
 }
 
@@ -35,8 +51,8 @@ TEST(LabelListTest, SkipsAndCountsLabelsOutOfRangeInBothTypes) {
   LabelList list;
   BadLabels bad;
   const std::vector<int32_t> narrow = {1, -2, std::numeric_limits<int32_t>::min(), 3, 2, -1};
-  ASSERT_TRUE(list.Read(RowOf(narrow), scores.data(), 1, ScoreType::kFloat32, 4, 3, &bad));
-  EXPECT_EQ(Classes(list), (std::vector<int64_t>{1, 2}));
+  ASSERT_TRUE(list.Read(RowOf(narrow), ScoresOf(scores), 4, &bad));
+  EXPECT_THAT(Classes(list), ElementsAre(1, 2));
   EXPECT_EQ(bad.count, 3);
   EXPECT_EQ(bad.row, 4);
   EXPECT_EQ(bad.column, 1);
@@ -44,47 +60,77 @@ TEST(LabelListTest, SkipsAndCountsLabelsOutOfRangeInBothTypes) {
   // Beyond 32 bits: cut to 32 these would be the classes 0 and 1, and -1.
   const std::vector<int64_t> wide = {int64_t{1} << 32, (int64_t{1} << 32) + 1, 0xFFFFFFFF, 0, -1};
   bad = BadLabels();
-  ASSERT_TRUE(list.Read(RowOf(wide), scores.data(), 1, ScoreType::kFloat32, 0, 3, &bad));
-  EXPECT_EQ(Classes(list), (std::vector<int64_t>{0}));
+  ASSERT_TRUE(list.Read(RowOf(wide), ScoresOf(scores), 0, &bad));
+  EXPECT_THAT(Classes(list), ElementsAre(0));
   EXPECT_EQ(bad.count, 3);
 }
 
-TEST(LabelListTest, StridesAndZeroStrideAreFollowed) {
+TEST(LabelListTest, StridesAreFollowed) {
   const std::vector<int64_t> labels = {1, 7, 0, 7, -1, 7};
   const std::vector<float> scores = {10, -1, 20, -1};
   LabelList list;
   BadLabels bad;
-  ASSERT_TRUE(list.Read(RowOf(labels, 2), scores.data(), 2, ScoreType::kFloat32, 0, 2, &bad));
-  EXPECT_EQ(Classes(list), (std::vector<int64_t>{1, 0}));
-  EXPECT_EQ(list.high()[0], 1.0 - 20);
-  EXPECT_EQ(list.high()[1], 1.0 - 10);
+  ASSERT_TRUE(list.Read(RowOf(labels, 2), ScoresOf(scores, 2), 0, &bad));
+  EXPECT_THAT(Classes(list), ElementsAre(1, 0));
+  EXPECT_THAT(Scores(list), ElementsAre(20, 10));
 }
 
-TEST(LabelListTest, ThresholdIsExactAsASumOfTwo) {
-  const std::vector<int64_t> labels = {0, 1};
-  const std::vector<float> scores = {1e-30f, 0x1.000002p0f};
+TEST(LabelListTest, OnlyScoresThatAHingeCanBePositiveForAreKept) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<int64_t> labels = {0, 1, 2, 3};
   LabelList list;
   BadLabels bad;
-  ASSERT_TRUE(list.Read(RowOf(labels), scores.data(), 1, ScoreType::kFloat32, 0, 2, &bad));
-  EXPECT_EQ(list.high()[0], 1.0);
-  EXPECT_EQ(list.low()[0], -static_cast<double>(1e-30f));
-  EXPECT_EQ(list.low()[1], 0.0);
-  EXPECT_TRUE(list.any_low());
+  ASSERT_TRUE(list.Read(RowOf(labels), ScoresOf({nan, 2, inf, -3}), 0, &bad));
+  EXPECT_EQ(list.size(), 4);
+  EXPECT_THAT(Scores(list), ElementsAre(2, -3));
+  ASSERT_TRUE(list.Read(RowOf(labels), ScoresOf({nan, 2, -inf, -inf}), 0, &bad));
+  EXPECT_THAT(Scores(list), ElementsAre(-inf));
+  ASSERT_TRUE(list.Read(RowOf(labels), ScoresOf({nan, inf, nan, inf}), 0, &bad));
+  EXPECT_TRUE(list.scores().empty());
 }
 
-TEST(LabelListTest, ALongListGrowsOnceAndAShortOneFollows) {
-  std::vector<int32_t> labels(1000);
-  for (int32_t i = 0; i < 1000; ++i) labels[static_cast<size_t>(i)] = 999 - i;
-  const std::vector<float> scores(1000, 2.0f);
+TEST(LabelListTest, ALongListIsSortedBySliceAndAShortOneMayFollow) {
+  constexpr int32_t kClasses = 10 * LabelList::kSliceClasses + 5;
+  std::vector<int32_t> labels;
+  for (int32_t i = 0; i < 1000; ++i) labels.push_back((i * 7919) % kClasses);
+  labels.push_back(labels[500]);
+  std::vector<float> scores(kClasses);
+  for (size_t i = 0; i < scores.size(); ++i) scores[i] = static_cast<float>(i);
   LabelList list;
   BadLabels bad;
-  ASSERT_TRUE(list.Read(RowOf(labels), scores.data(), 1, ScoreType::kFloat32, 0, 1000, &bad));
-  EXPECT_EQ(list.size(), 1000);
-  EXPECT_EQ(list.classes()[999], 0);
-  EXPECT_EQ(list.high()[999], -1.0);
+  ASSERT_TRUE(list.Read(RowOf(labels), ScoresOf(scores), 0, &bad));
+  EXPECT_EQ(list.size(), 1001);
+  std::vector<int32_t> found;
+  for (int64_t begin = 0; begin < kClasses; begin += LabelList::kSliceClasses) {
+    for (const int64_t label : list.ClassesNear(begin)) {
+      EXPECT_GE(label, begin);
+      EXPECT_LT(label, begin + LabelList::kSliceClasses);
+      found.push_back(static_cast<int32_t>(label));
+    }
+  }
+  EXPECT_THAT(found, UnorderedElementsAreArray(labels));
+  EXPECT_THAT(Scores(list),
+              UnorderedElementsAreArray(std::vector<float>(labels.begin(), labels.end())));
   labels[2] = -1;
-  ASSERT_TRUE(list.Read(RowOf(labels), scores.data(), 1, ScoreType::kFloat32, 0, 1000, &bad));
-  EXPECT_EQ(Classes(list), (std::vector<int64_t>{999, 998}));
+  ASSERT_TRUE(list.Read(RowOf(labels), ScoresOf(scores), 0, &bad));
+  EXPECT_THAT(Classes(list), ElementsAre(0, 7919));
+}
+
+// More blocks of classes than slices: a slice has several.
+TEST(LabelListTest, SlicesGrowWithTheRow) {
+  constexpr int64_t kClasses = 5'000'000;
+  std::vector<int64_t> labels;
+  for (int64_t i = 0; i < 100; ++i) labels.push_back(i * 49'999);
+  const float score = 1;
+  LabelList list;
+  BadLabels bad;
+  ASSERT_TRUE(list.Read(RowOf(labels), {&score, 0, kClasses, ScoreType::kFloat32}, 0, &bad));
+  for (const int64_t label : labels) {
+    const auto near = list.ClassesNear(label / LabelList::kSliceClasses * LabelList::kSliceClasses);
+    EXPECT_EQ(std::count(near.begin(), near.end(), label), 1);
+    EXPECT_LT(near.size(), 3u);
+  }
 }
 
 TEST(LabelListTest, TheFirstPositionOfMergedFindingsIsKept) {

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one pass over a row: reads the scores, writes the mask, and hands on the groups of classes
+// among which a hinge may be positive.
+// Per-target include guard: this file is compiled once for each SIMD target.
+#if defined(MLMARGIN_KERNEL_ACTIVE_SCORES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef MLMARGIN_KERNEL_ACTIVE_SCORES_INL_H_
+#undef MLMARGIN_KERNEL_ACTIVE_SCORES_INL_H_
+#else
+#define MLMARGIN_KERNEL_ACTIVE_SCORES_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "hwy/cache_control.h"
+#include "hwy/highway.h"
+#include "kernel/element.h"
+#include "kernel/row_kernel.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mlmargin::kernel::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// For lambdas with vectors in them. Called, one would be given everything it captures by memory.
+#undef MLMARGIN_LAMBDA
+#define MLMARGIN_LAMBDA HWY_ATTR __attribute__((always_inline))
+
+// Every target adds in the order of a machine with vectors of this many floats, so that the bits
+// agree.
+inline constexpr size_t kLanes = 16;
+using Floats = hn::CappedTag<float, kLanes>;
+using FloatVec = hn::Vec<Floats>;
+inline constexpr size_t kFloatLanes = hn::MaxLanes(Floats());
+
+using Doubles = hn::CappedTag<double, kLanes / 2>;
+using DoubleVec = hn::Vec<Doubles>;
+inline constexpr size_t kDoubleLanes = hn::MaxLanes(Doubles());
+
+// Keeps what was stored in memory: to convert from there is one instruction, out of the registers
+// it is three on AVX-512.
+HWY_INLINE void KeepInMemory(const void* stored) { asm volatile("" : : "r"(stored) : "memory"); }
+
+// Of kLanes virtual lanes, in a fixed order.
+HWY_INLINE double SumOfLanes(const double* lanes) {
+  double sums[kLanes / 2];
+  for (size_t i = 0; i < kLanes / 2; ++i) sums[i] = lanes[i] + lanes[i + kLanes / 2];
+  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+
+// Classes that are looked at together: a bit of a word each.
+inline constexpr size_t kGroup = 64;
+inline constexpr size_t kGroupVectors = kGroup / kFloatLanes;
+
+// Classes that are looked at together. A group at the end of a row is filled up with classes of the
+// one before, if there is one, so that it is whole too.
+struct Group {
+  int64_t begin;
+  size_t count;
+  uint64_t labels;    // Which of them are labels, a bit each.
+  uint64_t excluded;  // Which of them are not to count: labels, and those of the group before.
+};
+
+// ---- Scores to float -----------------------------------------------------------------------
+
+struct LoadFloat32 {
+  static constexpr ScoreType kType = ScoreType::kFloat32;
+  using Element = float;
+  static HWY_INLINE FloatVec Load(const Element* from) { return hn::LoadU(Floats(), from); }
+};
+
+struct LoadBFloat16 {
+  static constexpr ScoreType kType = ScoreType::kBFloat16;
+  using Element = uint16_t;
+  static HWY_INLINE FloatVec Load(const Element* from) {
+    const hn::Rebind<uint16_t, Floats> d16;
+    const hn::Rebind<uint32_t, Floats> d32;
+    return hn::BitCast(Floats(), hn::ShiftLeft<16>(hn::PromoteTo(d32, hn::LoadU(d16, from))));
+  }
+};
+
+// As Float16ToFloat: Highway 1.0.3's own promotion is wrong for infinities and NaN on some
+// targets.
+struct LoadFloat16 {
+  static constexpr ScoreType kType = ScoreType::kFloat16;
+  using Element = uint16_t;
+  static HWY_INLINE FloatVec Load(const Element* from) {
+    const hn::Rebind<uint16_t, Floats> d16;
+    const hn::Rebind<uint32_t, Floats> d32;
+    const Floats df;
+    const auto bits = hn::PromoteTo(d32, hn::LoadU(d16, from));
+    const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(d32, 0x8000u)));
+    const auto magnitude = hn::ShiftLeft<13>(hn::And(bits, hn::Set(d32, 0x7FFFu)));
+    const auto scaled = hn::Mul(hn::BitCast(df, magnitude), hn::Set(df, 0x1p112f));
+    const auto infinity = hn::Set(d32, 0x7F800000u);
+    const auto special = hn::Eq(hn::And(bits, hn::Set(d32, 0x7C00u)), hn::Set(d32, 0x7C00u));
+    const auto value =
+        hn::IfThenElse(special, hn::Or(magnitude, infinity), hn::BitCast(d32, scaled));
+    return hn::BitCast(df, hn::Or(value, sign));
+  }
+};
+
+// Copies `count` <= kGroup scores that are not a whole contiguous group.
+template <class Loader>
+HWY_INLINE void CopyScores(const void* from, int64_t stride, size_t count, float* HWY_RESTRICT to) {
+  using Element = typename Loader::Element;
+  if (stride == 1 && count >= kFloatLanes) {
+    const auto* const elements = static_cast<const Element*>(from);
+    for (size_t i = 0; i + kFloatLanes <= count; i += kFloatLanes) {
+      hn::StoreU(Loader::Load(elements + i), Floats(), to + i);
+    }
+    // The last vector overlaps the one before.
+    hn::StoreU(Loader::Load(elements + count - kFloatLanes), Floats(), to + count - kFloatLanes);
+    return;
+  }
+  const int64_t step = stride * static_cast<int64_t>(sizeof(Element));
+  for (size_t i = 0; i < count; ++i) {
+    to[i] = LoadScore(Loader::kType, Offset(from, static_cast<int64_t>(i) * step));
+  }
+}
+
+// ---- Mask ----------------------------------------------------------------------------------
+
+inline void StoreMaskElement(const Row& row, int64_t index, bool is_label) {
+  void* const to = Offset(row.mask, index * row.mask_stride * ScoreBytes(row.scores.type));
+  if (row.scores.type == ScoreType::kFloat32) {
+    StoreUnaligned(is_label ? 1.0f : 0.0f, to);
+  } else {
+    StoreUnaligned(is_label ? OneBits16(row.scores.type) : uint16_t{0}, to);
+  }
+}
+
+// Which of the Lanes(d) classes from the `shift`-th of a group on are labels.
+template <class D>
+HWY_INLINE hn::Mask<D> LabelMask(D d, uint64_t labels, size_t shift) {
+  const uint64_t bits = labels >> shift;
+  uint8_t bytes[sizeof(bits)];
+  std::memcpy(bytes, &bits, sizeof(bits));
+  return hn::LoadMaskBits(d, bytes);
+}
+
+// A whole contiguous group.
+template <typename Element>
+HWY_INLINE void WriteMaskGroup(Element one, uint64_t labels, void* to) {
+  const hn::CappedTag<Element, kGroup / 4> d;
+  auto* const elements = static_cast<Element*>(to);
+  if (HWY_LIKELY(labels == 0)) {
+    for (size_t i = 0; i < kGroup; i += hn::Lanes(d)) hn::StoreU(hn::Zero(d), d, elements + i);
+    return;
+  }
+  for (size_t i = 0; i < kGroup; i += hn::Lanes(d)) {
+    hn::StoreU(hn::IfThenElseZero(LabelMask(d, labels, i), hn::Set(d, one)), d, elements + i);
+  }
+}
+
+HWY_INLINE void WriteMask(const Row& row, const Group& group) {
+  if (HWY_LIKELY(group.count == kGroup && row.mask_stride == 1)) {
+    void* const to = Offset(row.mask, group.begin * ScoreBytes(row.scores.type));
+    if (row.scores.type == ScoreType::kFloat32) {
+      WriteMaskGroup(1.0f, group.labels, to);
+    } else {
+      WriteMaskGroup(OneBits16(row.scores.type), group.labels, to);
+    }
+    return;
+  }
+  for (size_t i = 0; i < group.count; ++i) {
+    StoreMaskElement(row, group.begin + static_cast<int64_t>(i), (group.labels >> i & 1) != 0);
+  }
+}
+
+// ---- The pass ------------------------------------------------------------------------------
+
+// Which of the classes [begin, end) are labels, a bit each.
+struct LabelBits {
+  static constexpr int64_t kClasses = LabelList::kSliceClasses;
+  uint64_t words[static_cast<size_t>(kClasses) / kGroup];
+
+  LabelBits(const LabelList& labels, int64_t begin, int64_t end) {
+    std::fill_n(words, (static_cast<size_t>(end - begin) + kGroup - 1) / kGroup, 0);
+    for (const int64_t label : labels.ClassesNear(begin)) {
+      if (label < begin || label >= end) continue;
+      const auto i = static_cast<size_t>(label - begin);
+      words[i / kGroup] |= uint64_t{1} << (i % kGroup);
+    }
+  }
+};
+
+// Copies a group of scores if one of them is above `lowest`, with `lowest` in the place of those
+// that are not, NaN among them; false if none is.
+template <class Loader>
+HWY_INLINE bool ReadGroup(const Row& row, const Group& group, float lowest,
+                          float* HWY_RESTRICT to) {
+  using Element = typename Loader::Element;
+  const Floats df;
+  const void* const from = Offset(
+      row.scores.data, group.begin * row.scores.stride * static_cast<int64_t>(sizeof(Element)));
+  const FloatVec bound = hn::Set(df, lowest);
+  FloatVec y[kGroupVectors];
+  if (HWY_LIKELY(group.count == kGroup && row.scores.stride == 1)) {
+    for (size_t v = 0; v < kGroupVectors; ++v) {
+      y[v] = Loader::Load(static_cast<const Element*>(from) + v * kFloatLanes);
+    }
+  } else {
+    for (size_t v = 0; v < kGroupVectors; ++v) hn::Store(bound, df, to + v * kFloatLanes);
+    CopyScores<Loader>(from, row.scores.stride, group.count, to);
+    for (size_t v = 0; v < kGroupVectors; ++v) y[v] = hn::Load(df, to + v * kFloatLanes);
+  }
+  hn::Mask<Floats> above[kGroupVectors];
+  for (size_t v = 0; v < kGroupVectors; ++v) above[v] = hn::Gt(y[v], bound);
+  if (group.excluded != 0) {
+    for (size_t v = 0; v < kGroupVectors; ++v) {
+      above[v] = hn::AndNot(LabelMask(df, group.excluded, v * kFloatLanes), above[v]);
+    }
+  }
+  auto any = above[0];
+  for (size_t v = 1; v < kGroupVectors; ++v) any = hn::Or(any, above[v]);
+  // Scores of a trained model: hardly any class is above even the lowest threshold.
+  if (hn::AllFalse(df, any)) return false;
+  for (size_t v = 0; v < kGroupVectors; ++v) {
+    hn::Store(hn::IfThenElse(above[v], y[v], bound), df, to + v * kFloatLanes);
+  }
+  return true;
+}
+
+// The last group of a block, of `rest` < kGroup classes behind `whole` whole groups.
+HWY_INLINE Group LastGroup(const LabelBits& labels, int64_t block_end, size_t whole, size_t rest) {
+  const uint64_t bits = labels.words[whole];
+  if (whole == 0) return {block_end - static_cast<int64_t>(rest), rest, bits, bits};
+  const uint64_t filled = labels.words[whole - 1] >> rest | bits << (kGroup - rest);
+  return {block_end - static_cast<int64_t>(kGroup), kGroup, filled, filled | ~uint64_t{0} >> rest};
+}
+
+// Calls visit(group) for the groups of the classes [begin, end); `begin` is a multiple of
+// LabelBits::kClasses.
+template <class Visit>
+HWY_INLINE void ForEachGroup(const Row& row, int64_t begin, int64_t end, const Visit& visit) {
+  for (int64_t block = begin; block < end; block += LabelBits::kClasses) {
+    const int64_t block_end = std::min(block + LabelBits::kClasses, end);
+    const LabelBits labels(*row.labels, block, block_end);
+    const auto classes = static_cast<size_t>(block_end - block);
+    const size_t whole = classes / kGroup;
+    const size_t rest = classes % kGroup;
+    const size_t num_groups = whole + (rest != 0 ? 1 : 0);
+    for (size_t g = 0; g < num_groups; ++g) {
+      const uint64_t bits = labels.words[g];
+      visit(HWY_LIKELY(g < whole)
+                ? Group{block + static_cast<int64_t>(g * kGroup), kGroup, bits, bits}
+                : LastGroup(labels, block_end, whole, rest));
+    }
+  }
+}
+
+// Reads the scores of the classes [begin, end) and writes their mask if asked to; calls use(scores)
+// for the groups of kGroup classes with a score above `lowest`, which is itself in the place of
+// those that are not to count.
+template <class Loader, class Use>
+HWY_INLINE void ForEachActiveGroup(const Row& row, bool write_mask, int64_t begin, int64_t end,
+                                   float lowest, const Use& use) {
+  HWY_ALIGN float scores[kGroup];
+  ForEachGroup(row, begin, end, [&](const Group& group) MLMARGIN_LAMBDA {
+    if (write_mask) WriteMask(row, group);
+    if (ReadGroup<Loader>(row, group, lowest, scores)) use(scores);
+  });
+}
+
+}  // namespace mlmargin::kernel::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// The row kernel for few labels: every class against every label, counting.
+// Per-target include guard: this file is compiled once for each SIMD target.
+#if defined(MLMARGIN_KERNEL_PAIRWISE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef MLMARGIN_KERNEL_PAIRWISE_INL_H_
+#undef MLMARGIN_KERNEL_PAIRWISE_INL_H_
+#else
+#define MLMARGIN_KERNEL_PAIRWISE_INL_H_
+#endif
+
+#include <algorithm>
+#include <span>
+
+#include "hwy/highway.h"
+#include "kernel/active_scores-inl.h"
+#include "kernel/threshold.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mlmargin::kernel::HWY_NAMESPACE {
+
+using Ints = hn::Rebind<int32_t, Floats>;
+using IntVec = hn::Vec<Ints>;
+
+// At most this many labels at a time.
+inline constexpr size_t kMaxPairLabels = 32;
+
+// With t the lowest of the thresholds t[j], the hinges of class score y are
+//
+//   sum over active j of (y - t[j]) = count * (y - t) - sum over active j of (t[j] - t),
+//
+// where j is active when y > t[j]. So comparing and counting is all that has to be done for a
+// pair; it is exact. The difference cannot cancel: the lowest label alone makes the sum at least
+// 1/kMaxPairLabels of its minuend.
+struct PairLabels {
+  std::span<const float> scores;
+  const float* thresholds;
+  float min;         // The lowest score.
+  float lowest;      // The lowest threshold.
+  double high, low;  // -t.
+
+  PairLabels(const LabelList& labels, size_t first, size_t count)
+      : scores(labels.scores().subspan(first, count)),
+        thresholds(labels.thresholds() + first),
+        min(scores[0]),
+        lowest(thresholds[0]) {
+    for (size_t j = 1; j < count; ++j) {
+      min = std::min(min, scores[j]);
+      lowest = std::min(lowest, thresholds[j]);
+    }
+    const NegatedThreshold negated(min);
+    high = negated.high;
+    low = negated.low;
+  }
+
+  double Offset(size_t j) const {  // t[j] - t.
+    return static_cast<double>(scores[j]) - static_cast<double>(min);
+  }
+};
+
+// What is added up over a range.
+struct PairSums {
+  HWY_ALIGN double products[kLanes];  // count * (y - t), by class modulo kLanes.
+  HWY_ALIGN int32_t active[kMaxPairLabels * kFloatLanes];  // Of each label, in any order.
+
+  explicit PairSums(size_t labels) {
+    const Doubles dd;
+    const Ints di;
+    for (size_t i = 0; i < kLanes; i += kDoubleLanes) hn::Store(hn::Zero(dd), dd, products + i);
+    for (size_t j = 0; j < labels; ++j) hn::Store(hn::Zero(di), di, active + j * kFloatLanes);
+  }
+};
+
+HWY_INLINE IntVec CountIf(hn::Mask<Floats> mask, IntVec counts) {
+  const Ints d;
+#if HWY_TARGET <= HWY_AVX3
+  return hn::IfThenElse(hn::RebindMask(d, mask), hn::Add(counts, hn::Set(d, 1)), counts);
+#else
+  return hn::Sub(counts, hn::BitCast(d, hn::VecFromMask(Floats(), mask)));
+#endif
+}
+
+// Adds kClasses classes (a multiple of kLanes); none is below the lowest threshold but those that
+// stand for no class at all.
+template <size_t kClasses, bool kLow>
+HWY_INLINE void AddClasses(const float* HWY_RESTRICT scores, const PairLabels& labels,
+                           PairSums* HWY_RESTRICT sums) {
+  constexpr size_t kVectors = kClasses / kFloatLanes;
+  const Floats df;
+  const Ints di;
+  FloatVec y[kVectors];
+  IntVec counts[kVectors];
+  for (size_t v = 0; v < kVectors; ++v) {
+    y[v] = hn::Load(df, scores + v * kFloatLanes);
+    counts[v] = hn::Zero(di);
+  }
+  for (size_t j = 0; j < labels.scores.size(); ++j) {
+    const FloatVec threshold = hn::Set(df, labels.thresholds[j]);
+    IntVec active = hn::Load(di, sums->active + j * kFloatLanes);
+    for (size_t v = 0; v < kVectors; ++v) {
+      const auto above = hn::Gt(y[v], threshold);
+      counts[v] = CountIf(above, counts[v]);
+      active = CountIf(above, active);
+    }
+    hn::Store(active, di, sums->active + j * kFloatLanes);
+  }
+  HWY_ALIGN int32_t stored[kClasses];
+  for (size_t v = 0; v < kVectors; ++v) hn::Store(counts[v], di, stored + v * kFloatLanes);
+  KeepInMemory(scores);
+  KeepInMemory(stored);
+
+  const Doubles dd;
+  const hn::Rebind<float, Doubles> half_float;
+  const hn::Rebind<int32_t, Doubles> half_int;
+  const DoubleVec high = hn::Set(dd, labels.high);
+  const DoubleVec low = hn::Set(dd, labels.low);
+  for (size_t lane = 0; lane < kLanes; lane += kDoubleLanes) {
+    DoubleVec sum = hn::Load(dd, sums->products + lane);
+    for (size_t i = lane; i < kClasses; i += kLanes) {
+      DoubleVec hinge = hn::Add(high, hn::PromoteTo(dd, hn::Load(half_float, scores + i)));
+      if constexpr (kLow) hinge = hn::Add(hinge, low);
+      const DoubleVec count = hn::PromoteTo(dd, hn::Load(half_int, stored + i));
+      sum = hn::Add(sum, hn::Mul(count, hinge));
+    }
+    hn::Store(sum, dd, sums->products + lane);
+  }
+}
+
+HWY_INLINE double Total(const PairSums& sums, const PairLabels& labels) {
+  const Ints di;
+  double total = SumOfLanes(sums.products);
+  for (size_t j = 0; j < labels.scores.size(); ++j) {
+    const int32_t active =
+        hn::GetLane(hn::SumOfLanes(di, hn::Load(di, sums.active + j * kFloatLanes)));
+    total -= static_cast<double>(active) * labels.Offset(j);
+  }
+  return total;
+}
+
+template <class Loader, bool kLow>
+HWY_INLINE void AddRange(const Row& row, bool write_mask, int64_t begin, int64_t end,
+                         const PairLabels& labels, PairSums* HWY_RESTRICT sums) {
+  // As many classes as the registers hold.
+  constexpr size_t kClasses = HWY_MAX(kLanes, 4 * kFloatLanes);
+  ForEachActiveGroup<Loader>(row, write_mask, begin, end, labels.lowest,
+                             [&](const float* group) MLMARGIN_LAMBDA {
+                               for (size_t i = 0; i < kGroup; i += kClasses) {
+                                 AddClasses<kClasses, kLow>(group + i, labels, sums);
+                               }
+                             });
+}
+
+template <class Loader>
+HWY_INLINE double SumRangePairwise(const Row& row, int64_t begin, int64_t end) {
+  const size_t num_labels = row.labels->scores().size();
+  double sum = 0;
+  for (size_t first = 0; first < num_labels; first += kMaxPairLabels) {
+    const PairLabels labels(*row.labels, first, std::min(kMaxPairLabels, num_labels - first));
+    PairSums sums(labels.scores.size());
+    const bool write_mask = first == 0 && row.mask != nullptr;
+    if (labels.low != 0) {
+      AddRange<Loader, true>(row, write_mask, begin, end, labels, &sums);
+    } else {
+      AddRange<Loader, false>(row, write_mask, begin, end, labels, &sums);
+    }
+    sum += Total(sums, labels);
+  }
+  return sum;
+}
+
+}  // namespace mlmargin::kernel::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard

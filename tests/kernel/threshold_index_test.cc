@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/threshold_index.h"
+
+#include <gmpxx.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <ostream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernel/threshold.h"
+
+namespace mlmargin::kernel {
+namespace {
+
+struct Case {
+  std::string name;
+  std::vector<float> scores;
+};
+
+void PrintTo(const Case& a_case, std::ostream* out) { *out << a_case.name; }
+
+std::vector<Case> Cases() {
+  std::mt19937 random(3);
+  std::normal_distribution<float> normal;
+  std::vector<Case> cases = {{"one", {0.25f}},
+                             {"equal", std::vector<float>(300, -0.75f)},
+                             {"signed zeros", {0.0f, -0.0f, 0.0f, 1.0f, -0.0f}},
+                             {"infinite range", {-3e38f, 0, 1, 2, 3e38f}},
+                             {"subnormal range", {1.0f, 1.0f, std::nextafter(1.0f, 2.0f)}}};
+  for (const size_t size : {2, 33, 64, 65, 500, 5000}) {
+    Case spread{"normal " + std::to_string(size), {}};
+    Case outlier{"outlier " + std::to_string(size), {-1e9f}};
+    Case tiny{"tiny " + std::to_string(size), {}};
+    for (size_t i = 0; i < size; ++i) {
+      spread.scores.push_back(normal(random));
+      outlier.scores.push_back(normal(random));
+      tiny.scores.push_back(normal(random) * 1e-38f);
+    }
+    cases.insert(cases.end(), {spread, outlier, tiny});
+  }
+  return cases;
+}
+
+class ThresholdIndexTest : public ::testing::TestWithParam<Case> {
+ protected:
+  ThresholdIndexTest() {
+    const std::vector<float>& scores = GetParam().scores;
+    const auto classes = static_cast<int64_t>(scores.size());
+    std::vector<int64_t> labels(scores.size());
+    for (int64_t i = 0; i < classes; ++i) labels[static_cast<size_t>(i)] = i;
+    BadLabels bad;
+    EXPECT_TRUE(list_.Read({labels.data(), 1, classes, LabelType::kInt64},
+                           {scores.data(), 1, classes, ScoreType::kFloat32}, 0, &bad));
+    EXPECT_TRUE(index_.Build(&list_, classes));
+    sorted_ = scores;
+    std::sort(sorted_.begin(), sorted_.end());
+  }
+
+  int32_t BucketOf(float score) const {
+    const float position = (score - index_.thresholds()[0]) * index_.scale();
+    const auto last = static_cast<float>(index_.last_bucket());
+    return static_cast<int32_t>(position < last ? position : last);
+  }
+
+  LabelList list_;
+  ThresholdIndex index_;
+  std::vector<float> sorted_;
+};
+
+TEST_P(ThresholdIndexTest, ScoresAreSortedAndThresholdsFollowThem) {
+  for (size_t k = 0; k < sorted_.size(); ++k) {
+    EXPECT_EQ(index_.scores()[k], sorted_[k]);
+    EXPECT_EQ(index_.thresholds()[k], FloorThreshold(sorted_[k]));
+  }
+  for (size_t s = 0; s < LabelList::kSentinels; ++s) {
+    EXPECT_TRUE(std::isinf(index_.thresholds()[sorted_.size() + s]));
+  }
+}
+
+TEST_P(ThresholdIndexTest, BaseIsTheSumOfTheDistancesToLowerThresholds) {
+  mpq_class sum;
+  for (size_t k = 1; k < sorted_.size(); ++k) {
+    sum += k * (mpq_class(sorted_[k]) - mpq_class(sorted_[k - 1]));
+    const mpq_class error = abs(mpq_class(index_.base()[k]) - sum);
+    EXPECT_LE(error, sum * (k + 2) * mpq_class(0x1p-53)) << k;
+  }
+  EXPECT_EQ(index_.base()[0], 0);
+}
+
+// What the kernel relies on, for scores at, between and around the thresholds.
+TEST_P(ThresholdIndexTest, OnlyTheThresholdsOfAScoresBucketHaveToBeCompared) {
+  std::vector<float> probes = {std::numeric_limits<float>::infinity(),
+                               std::numeric_limits<float>::max()};
+  for (const float score : sorted_) {
+    const float threshold = FloorThreshold(score);
+    for (const float to : {-1e38f, 1e38f}) probes.push_back(std::nextafter(threshold, to));
+    probes.push_back(threshold);
+    probes.push_back(score);
+  }
+  const float* const begin = index_.thresholds();
+  for (const float probe : probes) {
+    if (!(probe > *begin)) continue;
+    const auto below = std::lower_bound(begin, begin + sorted_.size(), probe) - begin;
+    const int32_t bucket = BucketOf(probe);
+    EXPECT_LE(index_.first()[bucket], below) << probe;
+    EXPECT_GE(index_.first()[bucket + 1], below) << probe;
+  }
+  int32_t largest = 0;
+  for (int32_t b = 0; b <= index_.last_bucket(); ++b) {
+    largest = std::max(largest, index_.first()[b + 1] - index_.first()[b]);
+  }
+  EXPECT_EQ(index_.crowded(), largest > ThresholdIndex::kCrowd);
+}
+
+TEST_P(ThresholdIndexTest, LowPartsAreFoundWhereThereAreAny) {
+  const bool any = std::any_of(sorted_.begin(), sorted_.end(),
+                               [](float score) { return NegatedThreshold(score).low != 0; });
+  EXPECT_EQ(index_.any_low(), any);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, ThresholdIndexTest, ::testing::ValuesIn(Cases()),
+                         [](const auto& test) {
+                           std::string name = test.param.name;
+                           std::replace(name.begin(), name.end(), ' ', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace mlmargin::kernel
