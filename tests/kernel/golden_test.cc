@@ -3,6 +3,7 @@
 // golden_hashes.txt, and every target of every machine must give them.
 #include <gtest/gtest.h>
 
+#include <cfenv>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -10,6 +11,12 @@
 #include <iostream>
 #include <string>
 #include <vector>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#elif defined(__aarch64__)
+#include <fpu_control.h>
+#endif
 
 #include "golden_batch.h"
 #include "mlmargin/settings.h"
@@ -138,6 +145,51 @@ TEST(GoldenTest, ResultsHaveTheHashesOfTheFileOnEveryTarget) {
     if (computed[i].hash.empty()) continue;  // Has been reported.
     EXPECT_EQ(computed[i].hash, expected[i].hash) << computed[i].name << " on" << targets;
   }
+}
+
+// Makes the machine take subnormals for zero.
+void FlushSubnormals() {
+#if defined(__x86_64__)
+  _mm_setcsr(_mm_getcsr() | 0x8040);
+#elif defined(__aarch64__)
+  fpu_control_t control;
+  _FPU_GETCW(control);
+  _FPU_SETCW(control | 1u << 24);
+#endif
+}
+
+// The hash that a case gives in the floating-point environment that `set` makes. The call
+// must leave the caller's environment as it was.
+std::string HashIn(const std::function<void()>& set, const GoldenCase& golden,
+                   const GoldenBatch& batch) {
+  std::fenv_t saved;
+  std::fegetenv(&saved);
+  set();
+  const int rounding = std::fegetround();
+  const std::string hash = HashOfResult(golden, batch);
+  EXPECT_EQ(std::fegetround(), rounding);
+  std::fesetenv(&saved);
+  return hash;
+}
+
+TEST(GoldenTest, TheCallersFloatingPointEnvironmentDoesNotShow) {
+  const std::vector<std::function<void()>> environments = {
+      [] { std::fesetround(FE_UPWARD); }, [] { std::fesetround(FE_DOWNWARD); },
+      [] { std::fesetround(FE_TOWARDZERO); }, FlushSubnormals};
+  for (const GoldenCase& golden : GoldenCases()) {
+    // Short rows, and long ones that are computed in parts.
+    const bool is_long = golden.classes > 100000 && golden.density == GoldenDensity::kFew;
+    if (golden.classes > 129 && !is_long) continue;
+    const GoldenBatch batch = MakeGoldenBatch(golden);
+    for (const RowMethod& method : RowMethods()) {
+      method.choose();
+      const std::string plain = HashOfResult(golden, batch);
+      for (const auto& environment : environments) {
+        EXPECT_EQ(HashIn(environment, golden, batch), plain) << golden.Name() << method.suffix;
+      }
+    }
+  }
+  RowMethods().front().choose();
 }
 
 }  // namespace
