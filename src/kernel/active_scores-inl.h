@@ -41,11 +41,16 @@ inline constexpr size_t kDoubleLanes = hn::MaxLanes(Doubles());
 // it is three on AVX-512.
 HWY_INLINE void KeepInMemory(const void* stored) { asm volatile("" : : "r"(stored) : "memory"); }
 
+HWY_INLINE double SumOfEight(const double* lanes) {
+  return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
+         ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+}
+
 // Of kLanes virtual lanes, in a fixed order.
 HWY_INLINE double SumOfLanes(const double* lanes) {
   double sums[kLanes / 2];
   for (size_t i = 0; i < kLanes / 2; ++i) sums[i] = lanes[i] + lanes[i + kLanes / 2];
-  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+  return SumOfEight(sums);
 }
 
 // Classes that are looked at together: a bit of a word each.
@@ -63,19 +68,32 @@ struct Group {
 
 // ---- Scores to float -----------------------------------------------------------------------
 
+// Load gives a vector of floats, LoadDouble one of doubles, of as many scores as it has lanes.
+
 struct LoadFloat32 {
   static constexpr ScoreType kType = ScoreType::kFloat32;
   using Element = float;
+  static Element One() { return 1.0f; }
   static HWY_INLINE FloatVec Load(const Element* from) { return hn::LoadU(Floats(), from); }
+  static HWY_INLINE DoubleVec LoadDouble(const Element* from) {
+    const hn::Rebind<float, Doubles> df;
+    return hn::PromoteTo(Doubles(), hn::LoadU(df, from));
+  }
 };
 
 struct LoadBFloat16 {
   static constexpr ScoreType kType = ScoreType::kBFloat16;
   using Element = uint16_t;
-  static HWY_INLINE FloatVec Load(const Element* from) {
-    const hn::Rebind<uint16_t, Floats> d16;
-    const hn::Rebind<uint32_t, Floats> d32;
-    return hn::BitCast(Floats(), hn::ShiftLeft<16>(hn::PromoteTo(d32, hn::LoadU(d16, from))));
+  static Element One() { return OneBits16(kType); }
+  template <class D>
+  static HWY_INLINE hn::Vec<D> LoadFloats(D df, const Element* from) {
+    const hn::Rebind<uint16_t, D> d16;
+    const hn::Rebind<uint32_t, D> d32;
+    return hn::BitCast(df, hn::ShiftLeft<16>(hn::PromoteTo(d32, hn::LoadU(d16, from))));
+  }
+  static HWY_INLINE FloatVec Load(const Element* from) { return LoadFloats(Floats(), from); }
+  static HWY_INLINE DoubleVec LoadDouble(const Element* from) {
+    return hn::PromoteTo(Doubles(), LoadFloats(hn::Rebind<float, Doubles>(), from));
   }
 };
 
@@ -84,10 +102,11 @@ struct LoadBFloat16 {
 struct LoadFloat16 {
   static constexpr ScoreType kType = ScoreType::kFloat16;
   using Element = uint16_t;
-  static HWY_INLINE FloatVec Load(const Element* from) {
-    const hn::Rebind<uint16_t, Floats> d16;
-    const hn::Rebind<uint32_t, Floats> d32;
-    const Floats df;
+  static Element One() { return OneBits16(kType); }
+  template <class D>
+  static HWY_INLINE hn::Vec<D> LoadFloats(D df, const Element* from) {
+    const hn::Rebind<uint16_t, D> d16;
+    const hn::Rebind<uint32_t, D> d32;
     const auto bits = hn::PromoteTo(d32, hn::LoadU(d16, from));
     const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(d32, 0x8000u)));
     const auto magnitude = hn::ShiftLeft<13>(hn::And(bits, hn::Set(d32, 0x7FFFu)));
@@ -97,6 +116,10 @@ struct LoadFloat16 {
     const auto value =
         hn::IfThenElse(special, hn::Or(magnitude, infinity), hn::BitCast(d32, scaled));
     return hn::BitCast(df, hn::Or(value, sign));
+  }
+  static HWY_INLINE FloatVec Load(const Element* from) { return LoadFloats(Floats(), from); }
+  static HWY_INLINE DoubleVec LoadDouble(const Element* from) {
+    return hn::PromoteTo(Doubles(), LoadFloats(hn::Rebind<float, Doubles>(), from));
   }
 };
 

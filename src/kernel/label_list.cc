@@ -37,13 +37,6 @@ bool IsClass(int64_t value, int64_t classes) {
   return static_cast<uint64_t>(value) < static_cast<uint64_t>(classes);
 }
 
-void NoteBadLabel(int64_t row, int64_t column, int64_t value, BadLabels* bad) {
-  if (bad->count++ != 0) return;
-  bad->row = row;
-  bad->column = column;
-  bad->value = value;
-}
-
 }  // namespace
 
 void CountBadLabels(const LabelRow& labels, int64_t row, int64_t classes, BadLabels* bad) {

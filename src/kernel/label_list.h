@@ -29,6 +29,14 @@ struct ScoreRow {
   ScoreType type;
 };
 
+// Adds a bad label to `bad`, which must describe earlier ones only.
+inline void NoteBadLabel(int64_t row, int64_t column, int64_t value, BadLabels* bad) {
+  if (bad->count++ != 0) return;
+  bad->row = row;
+  bad->column = column;
+  bad->value = value;
+}
+
 // Adds the bad labels of row `row` to `bad`, which must describe earlier rows only.
 void CountBadLabels(const LabelRow& labels, int64_t row, int64_t classes, BadLabels* bad);
 

@@ -32,9 +32,6 @@ constexpr int64_t kRowsPerThread = 4;
 
 int64_t DivideUp(int64_t a, int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
-// Rows of at most so many classes are begun before the one before is finished.
-constexpr int64_t kShortRow = 1024;
-
 // A row in work.
 struct WorkingRow {
   Row row;
@@ -47,7 +44,8 @@ class Call {
  public:
   explicit Call(const LossArguments& arguments)
       : args_(arguments),
-        sum_range_(SumRange()),
+        kernels_(KernelsInUse()),
+        short_rows_(UseShortRows(arguments.classes)),
         threads_(arguments.rows > kSerialClasses / arguments.classes ? NumThreads() : 1),
         part_classes_(DivideUp(DivideUp(arguments.classes, kMinPartClasses), kMaxParts) *
                       kMinPartClasses) {}
@@ -64,6 +62,7 @@ class Call {
   int64_t RowGrain() const { return std::max<int64_t>(1, kTaskClasses / args_.classes); }
   void FindBadLabels(int64_t begin, int64_t end);
   void ComputeRows(int64_t begin, int64_t end);
+  int64_t ComputeShortRows(int64_t begin, int64_t end, BadLabels* found);
   void ComputeRowByParts(int64_t n, WorkingRow* working);
   bool ReadLabels(int64_t n, WorkingRow* row, BadLabels* found) const;
   void KeepRowLoss(int64_t row, double row_sum);
@@ -71,7 +70,8 @@ class Call {
   void Reduce() const;
 
   const LossArguments& args_;
-  const SumRangeFunction sum_range_;
+  const RowKernels kernels_;
+  const bool short_rows_;
   const int threads_;
   const int64_t part_classes_;
   std::atomic<bool> out_of_memory_ = false;
@@ -136,28 +136,41 @@ bool Call::ReadLabels(int64_t n, WorkingRow* row, BadLabels* found) const {
   return true;
 }
 
-// Short rows are begun before the one before is finished: the processor then need not wait for
-// their labels, then for the scores of these, and then for what it makes of them.
 void Call::ComputeRows(int64_t begin, int64_t end) {
-  const bool read_ahead = args_.classes <= kShortRow;
-  WorkingRow rows[2];
+  WorkingRow working;
   BadLabels found;
-  int64_t read = begin;
-  for (int64_t n = begin; n < end; ++n) {
-    for (; read <= std::min(n + (read_ahead ? 1 : 0), end - 1); ++read) {
-      if (!ReadLabels(read, &rows[read & 1], &found)) {
-        out_of_memory_ = true;
-        return;
-      }
+  int64_t n = begin;
+  while (n < end) {
+    if (short_rows_) {
+      n = ComputeShortRows(n, end, &found);
+      if (n == end) break;
     }
-    const Row& row = rows[n & 1].row;
+    if (!ReadLabels(n, &working, &found)) {
+      out_of_memory_ = true;
+      return;
+    }
     double row_sum = 0;
     for (int64_t part = 0; part < args_.classes; part = PartEnd(part)) {
-      row_sum += sum_range_(row, part, PartEnd(part));
+      row_sum += kernels_.sum_range(working.row, part, PartEnd(part));
     }
     KeepRowLoss(n, row_sum);
+    ++n;
   }
   AddBadLabels(found);
+}
+
+// Returns the first row that is not for this kernel, or `end`.
+int64_t Call::ComputeShortRows(int64_t begin, int64_t end, BadLabels* found) {
+  constexpr int64_t kAtOnce = 64;
+  std::array<double, kAtOnce> sums;
+  while (begin < end) {
+    const int64_t stop = std::min(begin + kAtOnce, end);
+    const int64_t done = kernels_.sum_short_rows(args_, begin, stop, sums.data(), found);
+    for (int64_t n = begin; n < done; ++n) KeepRowLoss(n, sums[static_cast<size_t>(n - begin)]);
+    if (done < stop) return done;
+    begin = stop;
+  }
+  return end;
 }
 
 void Call::ComputeRowByParts(int64_t n, WorkingRow* working) {
@@ -177,7 +190,7 @@ void Call::ComputeRowByParts(int64_t n, WorkingRow* working) {
   ParallelFor(num_parts, grain, threads_, [&](int64_t begin, int64_t end) {
     for (int64_t part = begin; part < end; ++part) {
       const int64_t first = part * part_classes_;
-      sums[static_cast<size_t>(part)] = sum_range_(row, first, PartEnd(first));
+      sums[static_cast<size_t>(part)] = kernels_.sum_range(row, first, PartEnd(first));
     }
   });
   const DefaultFloatEnvironment environment;

@@ -15,6 +15,7 @@
 #include "kernel/active_scores-inl.h"
 #include "kernel/pairwise-inl.h"
 #include "kernel/search-inl.h"
+#include "kernel/short_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mlmargin::kernel::HWY_NAMESPACE {
@@ -37,14 +38,8 @@ double SumRangeTyped(const Row& row, int64_t begin, int64_t end) {
   double sum = 0;
   for (int64_t at = begin; at < end; at += kMaxClasses) {
     const int64_t to = std::min(at + kMaxClasses, end);
-    switch (row.kernel) {
-      case RowKernel::kPairwise:
-        sum += SumRangePairwise<Loader>(row, at, to);
-        break;
-      case RowKernel::kSearch:
-        sum += SumRangeSearch<Loader>(row, at, to);
-        break;
-    }
+    sum += row.kernel == RowKernel::kSearch ? SumRangeSearch<Loader>(row, at, to)
+                                            : SumRangePairwise<Loader>(row, at, to);
   }
   return sum;
 }
@@ -75,6 +70,27 @@ double SumRangeOnTarget(const Row& row, int64_t begin, int64_t end) {
   return sum;
 }
 
+template <typename Label>
+HWY_INLINE int64_t SumShortRowsOfLabels(const LossArguments& args, int64_t begin, int64_t end,
+                                        double* sums, BadLabels* bad) {
+  switch (args.score_type) {
+    case ScoreType::kFloat32:
+      return SumShortRowsTyped<Label, LoadFloat32>(args, begin, end, sums, bad);
+    case ScoreType::kFloat16:
+      return SumShortRowsTyped<Label, LoadFloat16>(args, begin, end, sums, bad);
+    case ScoreType::kBFloat16:
+      break;
+  }
+  return SumShortRowsTyped<Label, LoadBFloat16>(args, begin, end, sums, bad);
+}
+
+int64_t SumShortRowsOnTarget(const LossArguments& args, int64_t begin, int64_t end, double* sums,
+                             BadLabels* bad) {
+  return args.label_type == LabelType::kInt32
+             ? SumShortRowsOfLabels<int32_t>(args, begin, end, sums, bad)
+             : SumShortRowsOfLabels<int64_t>(args, begin, end, sums, bad);
+}
+
 }  // namespace mlmargin::kernel::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -88,18 +104,30 @@ std::optional<RowKernel> forced_kernel;
 
 void ForceRowKernel(std::optional<RowKernel> kernel) { forced_kernel = kernel; }
 
+bool UseShortRows(int64_t classes) {
+  if (forced_kernel.has_value() && *forced_kernel != RowKernel::kShort) return false;
+  return classes <= kMaxShortClasses;
+}
+
 RowKernel ChooseRowKernel(int64_t classes, int64_t labels) {
   constexpr int64_t kFewClasses = 256;
   constexpr int64_t kFewLabels = 64;
   if (labels > ThresholdIndex::kMaxLabels) return RowKernel::kPairwise;
-  if (forced_kernel.has_value()) return *forced_kernel;
+  if (forced_kernel == RowKernel::kPairwise || forced_kernel == RowKernel::kSearch) {
+    return *forced_kernel;
+  }
   const bool many = labels > kFewLabels && classes > kFewClasses;
   return many ? RowKernel::kSearch : RowKernel::kPairwise;
 }
 
 HWY_EXPORT(SumRangeOnTarget);
+HWY_EXPORT(SumShortRowsOnTarget);
 
-SumRangeFunction SumRange() { return HWY_DISPATCH_TABLE(SumRangeOnTarget)[TargetIndex()]; }
+RowKernels KernelsInUse() {
+  const size_t target = TargetIndex();
+  return {HWY_DISPATCH_TABLE(SumRangeOnTarget)[target],
+          HWY_DISPATCH_TABLE(SumShortRowsOnTarget)[target]};
+}
 
 }  // namespace mlmargin::kernel
 #endif  // HWY_ONCE

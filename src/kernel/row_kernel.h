@@ -20,11 +20,16 @@ inline constexpr int64_t kMinPartClasses = 16384;
 inline constexpr int64_t kMaxParts = 1024;
 
 enum class RowKernel {
-  kPairwise,  // Compares every class with every label and counts: best for few labels.
-  kSearch,    // Every class finds its place among the sorted thresholds: best for many.
+  kShort,     // Adds up every hinge: for few classes.
+  kPairwise,  // Compares every class with every label and counts: for few labels.
+  kSearch,    // Every class finds its place among the sorted thresholds: for many.
 };
 
-// The kernel for a row with so many finite label scores.
+// Rows of at most this many classes are for kShort, as long as it can do them.
+inline constexpr int64_t kMaxShortClasses = 128;
+bool UseShortRows(int64_t classes);
+
+// kPairwise or kSearch, for a row with so many finite label scores.
 RowKernel ChooseRowKernel(int64_t classes, int64_t labels);
 
 // For tests and benchmarks: sends every row to one kernel; without a value the choice is free
@@ -48,8 +53,18 @@ struct Row {
 // (n / 8 + 10) * 2^-53 for kSearch.
 using SumRangeFunction = double (*)(const Row& row, int64_t begin, int64_t end);
 
-// The function for the target in use; hold it for a whole call, not for longer.
-SumRangeFunction SumRange();
+// Does the same for the rows [begin, end) of a call, of at most kMaxShortClasses classes; sums[i]
+// is for row begin + i. Adds what it finds to `bad`. Returns the first row that it cannot do, or
+// `end`. Error: below 2^-45 of the sum.
+using SumShortRowsFunction = int64_t (*)(const LossArguments& args, int64_t begin, int64_t end,
+                                         double* sums, BadLabels* bad);
+
+// The functions for the target in use; hold them for a whole call, not for longer.
+struct RowKernels {
+  SumRangeFunction sum_range;
+  SumShortRowsFunction sum_short_rows;
+};
+RowKernels KernelsInUse();
 
 }  // namespace mlmargin::kernel
 

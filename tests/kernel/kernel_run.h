@@ -30,6 +30,7 @@ struct KernelChoice {
 };
 inline void PrintTo(const KernelChoice& choice, std::ostream* out) { *out << choice.name; }
 inline constexpr KernelChoice kKernelChoices[] = {{"chosen", std::nullopt},
+                                                  {"short", kernel::RowKernel::kShort},
                                                   {"pairwise", kernel::RowKernel::kPairwise},
                                                   {"search", kernel::RowKernel::kSearch}};
 
