@@ -53,6 +53,8 @@ HWY_INLINE double SumOfLanes(const double* lanes) {
   return SumOfEight(sums);
 }
 
+inline constexpr size_t kLineBytes = 64;  // Of the caches.
+
 // Classes that are looked at together: a bit of a word each.
 inline constexpr size_t kGroup = 64;
 inline constexpr size_t kGroupVectors = kGroup / kFloatLanes;
@@ -142,6 +144,27 @@ HWY_INLINE void CopyScores(const void* from, int64_t stride, size_t count, float
   }
 }
 
+// Which of the classes [begin, end), of one slice, are labels, a bit each.
+struct LabelBits {
+  static constexpr int64_t kClasses = LabelList::kSliceClasses;
+  uint64_t words[static_cast<size_t>(kClasses) / kGroup + 1];
+
+  LabelBits(const LabelList& labels, int64_t begin, int64_t end) {
+    std::fill_n(words, static_cast<size_t>(end - begin) / kGroup + 1, 0);
+    for (const int64_t label : labels.ClassesNear(begin)) {
+      if (label < begin || label >= end) continue;
+      const auto i = static_cast<size_t>(label - begin);
+      words[i / kGroup] |= uint64_t{1} << (i % kGroup);
+    }
+  }
+
+  // Of a group that begins anywhere before the last word.
+  uint64_t From(size_t first) const {
+    return words[first / kGroup] >> (first % kGroup) |
+           words[first / kGroup + 1] << 1 << (kGroup - 1 - first % kGroup);
+  }
+};
+
 // ---- Mask ----------------------------------------------------------------------------------
 
 inline void StoreMaskElement(const Row& row, int64_t index, bool is_label) {
@@ -191,22 +214,61 @@ HWY_INLINE void WriteMask(const Row& row, const Group& group) {
   }
 }
 
-// ---- The pass ------------------------------------------------------------------------------
+// Writes the mask of a block of classes past the caches, but for the groups with labels. Its groups
+// begin at a cache line, wherever those of the scores do.
+template <typename Element>
+class MaskStream {
+ public:
+  // `to` is aligned as its elements are.
+  HWY_INLINE MaskStream(Element one, const LabelBits& labels, size_t count, Element* to)
+      : one_(one), labels_(labels), count_(count), to_(to) {
+    constexpr size_t kLine = kLineBytes / sizeof(Element);
+    const size_t in_line = reinterpret_cast<uintptr_t>(to) / sizeof(Element) % kLine;
+    next_ = std::min((kLine - in_line) % kLine, count);
+    WritePart(0, next_);
+  }
 
-// Which of the classes [begin, end) are labels, a bit each.
-struct LabelBits {
-  static constexpr int64_t kClasses = LabelList::kSliceClasses;
-  uint64_t words[static_cast<size_t>(kClasses) / kGroup];
+  HWY_INLINE void WriteGroup() {
+    const hn::CappedTag<Element, kGroup / 4> d;
+    if (next_ + kGroup > count_) return;
+    const uint64_t bits = labels_.From(next_);
+    if (HWY_LIKELY(bits == 0)) {
+      for (size_t i = 0; i < kGroup; i += hn::Lanes(d)) {
+        hn::Stream(hn::Zero(d), d, to_ + next_ + i);
+      }
+    } else {
+      WriteMaskGroup(one_, bits, to_ + next_);
+    }
+    next_ += kGroup;
+  }
 
-  LabelBits(const LabelList& labels, int64_t begin, int64_t end) {
-    std::fill_n(words, (static_cast<size_t>(end - begin) + kGroup - 1) / kGroup, 0);
-    for (const int64_t label : labels.ClassesNear(begin)) {
-      if (label < begin || label >= end) continue;
-      const auto i = static_cast<size_t>(label - begin);
-      words[i / kGroup] |= uint64_t{1} << (i % kGroup);
+  HWY_INLINE void Finish() { WritePart(next_, count_); }
+
+ private:
+  HWY_INLINE void WritePart(size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      to_[i] = (labels_.words[i / kGroup] >> (i % kGroup) & 1) != 0 ? one_ : Element{0};
     }
   }
+
+  const Element one_;
+  const LabelBits& labels_;
+  const size_t count_;
+  Element* const to_;
+  size_t next_;
 };
+
+// Fetches the group of scores some groups ahead: while masks are streamed the processor's own
+// prefetching falls behind.
+template <typename Element>
+HWY_INLINE void PrefetchScores(const Row& row, const Group& group) {
+  if (row.scores.stride != 1) return;
+  constexpr size_t kAhead = 8 * kGroup;
+  const auto* const from = static_cast<const Element*>(row.scores.data) + group.begin + kAhead;
+  for (size_t i = 0; i < kGroup; i += kLineBytes / sizeof(Element)) hwy::Prefetch(from + i);
+}
+
+// ---- The pass ------------------------------------------------------------------------------
 
 // Copies a group of scores if one of them is above `lowest`, with `lowest` in the place of those
 // that are not, NaN among them; false if none is.
@@ -254,9 +316,12 @@ HWY_INLINE Group LastGroup(const LabelBits& labels, int64_t block_end, size_t wh
 }
 
 // Calls visit(group) for the groups of the classes [begin, end); `begin` is a multiple of
-// LabelBits::kClasses.
-template <class Visit>
-HWY_INLINE void ForEachGroup(const Row& row, int64_t begin, int64_t end, const Visit& visit) {
+// LabelBits::kClasses. kMask tells what becomes of their mask.
+enum class MaskWrite { kNone, kStore, kStream };
+template <class Loader, MaskWrite kMask, class Visit>
+HWY_INLINE void ForEachGroupWriting(const Row& row, int64_t begin, int64_t end,
+                                    const Visit& visit) {
+  using Element = typename Loader::Element;
   for (int64_t block = begin; block < end; block += LabelBits::kClasses) {
     const int64_t block_end = std::min(block + LabelBits::kClasses, end);
     const LabelBits labels(*row.labels, block, block_end);
@@ -264,12 +329,33 @@ HWY_INLINE void ForEachGroup(const Row& row, int64_t begin, int64_t end, const V
     const size_t whole = classes / kGroup;
     const size_t rest = classes % kGroup;
     const size_t num_groups = whole + (rest != 0 ? 1 : 0);
+    MaskStream<Element> stream(Loader::One(), labels, kMask == MaskWrite::kStream ? classes : 0,
+                               static_cast<Element*>(row.mask) + block);
     for (size_t g = 0; g < num_groups; ++g) {
       const uint64_t bits = labels.words[g];
-      visit(HWY_LIKELY(g < whole)
-                ? Group{block + static_cast<int64_t>(g * kGroup), kGroup, bits, bits}
-                : LastGroup(labels, block_end, whole, rest));
+      const Group group = HWY_LIKELY(g < whole)
+                              ? Group{block + static_cast<int64_t>(g * kGroup), kGroup, bits, bits}
+                              : LastGroup(labels, block_end, whole, rest);
+      if constexpr (kMask == MaskWrite::kStore) WriteMask(row, group);
+      if constexpr (kMask == MaskWrite::kStream) {
+        stream.WriteGroup();
+        PrefetchScores<Element>(row, group);
+      }
+      visit(group);
     }
+    stream.Finish();
+  }
+}
+
+template <class Loader, class Visit>
+HWY_INLINE void ForEachGroup(const Row& row, bool write_mask, int64_t begin, int64_t end,
+                             const Visit& visit) {
+  if (!write_mask) {
+    ForEachGroupWriting<Loader, MaskWrite::kNone>(row, begin, end, visit);
+  } else if (!row.stream_mask) {
+    ForEachGroupWriting<Loader, MaskWrite::kStore>(row, begin, end, visit);
+  } else {
+    ForEachGroupWriting<Loader, MaskWrite::kStream>(row, begin, end, visit);
   }
 }
 
@@ -280,8 +366,7 @@ template <class Loader, class Use>
 HWY_INLINE void ForEachActiveGroup(const Row& row, bool write_mask, int64_t begin, int64_t end,
                                    float lowest, const Use& use) {
   HWY_ALIGN float scores[kGroup];
-  ForEachGroup(row, begin, end, [&](const Group& group) MLMARGIN_LAMBDA {
-    if (write_mask) WriteMask(row, group);
+  ForEachGroup<Loader>(row, write_mask, begin, end, [&](const Group& group) MLMARGIN_LAMBDA {
     if (ReadGroup<Loader>(row, group, lowest, scores)) use(scores);
   });
 }

@@ -56,35 +56,35 @@ bool LabelList::Read(const LabelRow& labels, const ScoreRow& scores, int64_t row
   int64_t count = 0;
   VisitLabels(labels, [&](int64_t column, int64_t value) {
     if (!IsClass(value, scores.classes)) return NoteBadLabel(row, column, value, bad);
-    if (count < kInline) inline_classes_[static_cast<size_t>(count)] = value;
+    if (count < capacity_) unsorted()[count] = value;
     ++count;
   });
-  if (count <= kInline) {
-    // One slice for all classes.
-    classes_ = inline_classes_.data();
-    slice_begin_ = inline_slice_begin_.data();
-    size_ = count;
-    slice_shift_ = 63;
-    slice_begin_[0] = 0;
-    slice_begin_[1] = count;
-  } else {
+  if (count > capacity_) {
     if (!Reserve(count)) return false;
     // A label that another thread changed meanwhile must not overrun the list.
-    size_ = 0;
-    auto* const unsorted = reinterpret_cast<int64_t*>(spare_);
+    const int64_t limit = count;
+    count = 0;
     VisitLabels(labels, [&](int64_t, int64_t value) {
-      if (IsClass(value, scores.classes) && size_ < count) unsorted[size_++] = value;
+      if (IsClass(value, scores.classes) && count < limit) unsorted()[count++] = value;
     });
-    SortBySlice(scores.classes);
   }
+  size_ = count;
+  SortBySlice(scores.classes);
   ReadScores(scores);
   return true;
 }
 
-// A counting sort of spare_ into classes_. Slices are as narrow as a block unless there were more
-// than kMaxSlices of them.
+// A counting sort of unsorted() into classes_. Slices are as narrow as a block unless there were
+// more than kMaxSlices of them; for few labels or classes, there is one.
 void LabelList::SortBySlice(int64_t classes) {
-  const auto* const unsorted = reinterpret_cast<const int64_t*>(spare_);
+  const int64_t* const unsorted = this->unsorted();
+  if (capacity_ == kInline || size_ <= kInline || classes <= kSliceClasses) {
+    slice_shift_ = 63;
+    slice_begin_[0] = 0;
+    slice_begin_[1] = size_;
+    std::copy_n(unsorted, size_, classes_);
+    return;
+  }
   slice_shift_ = kSliceShift;
   while ((classes - 1) >> slice_shift_ >= static_cast<int64_t>(kMaxSlices)) ++slice_shift_;
   const auto slice_of = [this](int64_t label) {
@@ -138,35 +138,26 @@ void LabelList::FindThresholds() {
 }
 
 bool LabelList::Reserve(int64_t count) {
-  if (count > capacity_) {
-    // Free first: the old list's content is not needed.
-    heap_classes_.reset();
-    heap_scores_.reset();
-    heap_thresholds_.reset();
-    heap_spare_.reset();
-    capacity_ = kInline;
-    scores_ = inline_scores_.data();
-    thresholds_ = inline_thresholds_.data();
-    spare_ = inline_spare_.data();
-    const auto size = static_cast<size_t>(count);
-    heap_classes_.reset(new (std::nothrow) int64_t[size]);
-    heap_scores_.reset(new (std::nothrow) float[size]);
-    heap_thresholds_.reset(new (std::nothrow) float[size + kSentinels]);
-    heap_spare_.reset(new (std::nothrow) std::byte[size * sizeof(double)]);
-    if (heap_slice_begin_ == nullptr) {
-      heap_slice_begin_.reset(new (std::nothrow) int64_t[kMaxSlices + 1]);
-    }
-    if (heap_classes_ == nullptr || heap_scores_ == nullptr || heap_thresholds_ == nullptr ||
-        heap_spare_ == nullptr || heap_slice_begin_ == nullptr) {
-      return false;
-    }
-    capacity_ = count;
-    scores_ = heap_scores_.get();
-    thresholds_ = heap_thresholds_.get();
-    spare_ = heap_spare_.get();
-  }
-  classes_ = heap_classes_.get();
-  slice_begin_ = heap_slice_begin_.get();
+  constexpr auto kSlices = static_cast<int64_t>(kMaxSlices + 1);
+  constexpr int64_t kWide = sizeof(int64_t), kNarrow = sizeof(float);
+  // Free first: the old list's content is not needed.
+  heap_.reset();
+  capacity_ = kInline;
+  classes_ = inline_classes_.data();
+  scores_ = inline_scores_.data();
+  thresholds_ = inline_thresholds_.data();
+  spare_ = inline_spare_.data();
+  slice_begin_ = inline_slice_begin_.data();
+  const int64_t wide = 2 * count + kSlices;
+  const int64_t narrow = 2 * count + static_cast<int64_t>(kSentinels);
+  heap_.reset(new (std::nothrow) std::byte[static_cast<size_t>(wide * kWide + narrow * kNarrow)]);
+  if (heap_ == nullptr) return false;
+  capacity_ = count;
+  spare_ = heap_.get();
+  classes_ = reinterpret_cast<int64_t*>(spare_) + count;
+  slice_begin_ = classes_ + count;
+  scores_ = reinterpret_cast<float*>(slice_begin_ + kSlices);
+  thresholds_ = scores_ + count;
   return true;
 }
 

@@ -85,6 +85,7 @@ class LabelList {
   void ReadScores(const ScoreRow& scores);
   template <ScoreType kType>
   void ReadScoresTyped(const ScoreRow& scores);
+  int64_t* unsorted() { return reinterpret_cast<int64_t*>(spare_); }
 
   static constexpr size_t kMaxSlices = 1024;
 
@@ -93,11 +94,8 @@ class LabelList {
   std::array<float, kInline + kSentinels> inline_thresholds_;
   alignas(double) std::array<std::byte, kInline * sizeof(double)> inline_spare_;
   std::array<int64_t, 2> inline_slice_begin_;
-  std::unique_ptr<int64_t[]> heap_classes_;
-  std::unique_ptr<float[]> heap_scores_;
-  std::unique_ptr<float[]> heap_thresholds_;
-  std::unique_ptr<std::byte[]> heap_spare_;
-  std::unique_ptr<int64_t[]> heap_slice_begin_;
+  // One block for all, which the C library keeps better between calls than several.
+  std::unique_ptr<std::byte[]> heap_;
   int64_t capacity_ = kInline;
   int64_t* classes_ = inline_classes_.data();
   float* scores_ = inline_scores_.data();

@@ -32,6 +32,19 @@ constexpr int64_t kRowsPerThread = 4;
 
 int64_t DivideUp(int64_t a, int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
+// Masks of so many bytes in all would leave the caches before anyone reads them: they are written
+// past them.
+constexpr double kStreamBytes = 32 << 20;
+
+bool StreamMask(const LossArguments& args) {
+  const int64_t bytes = ScoreBytes(args.score_type);
+  const auto address = reinterpret_cast<uintptr_t>(args.mask.data);
+  return args.mask.data != nullptr && args.mask.column_stride == 1 &&
+         address % static_cast<uintptr_t>(bytes) == 0 &&
+         static_cast<double>(args.rows) * static_cast<double>(args.classes) *
+                 static_cast<double>(bytes) >= kStreamBytes;
+}
+
 // A row in work.
 struct WorkingRow {
   Row row;
@@ -48,7 +61,8 @@ class Call {
         short_rows_(UseShortRows(arguments.classes)),
         threads_(arguments.rows > kSerialClasses / arguments.classes ? NumThreads() : 1),
         part_classes_(DivideUp(DivideUp(arguments.classes, kMinPartClasses), kMaxParts) *
-                      kMinPartClasses) {}
+                      kMinPartClasses),
+        stream_mask_(StreamMask(arguments)) {}
 
   Status Run(BadLabels* bad_labels);
 
@@ -74,6 +88,7 @@ class Call {
   const bool short_rows_;
   const int threads_;
   const int64_t part_classes_;
+  const bool stream_mask_;
   std::atomic<bool> out_of_memory_ = false;
   std::mutex bad_labels_mutex_;
   BadLabels bad_labels_;
@@ -90,6 +105,7 @@ void Call::SetRow(int64_t n, Row* row) const {
                   ? nullptr
                   : Offset(args_.mask.data, n * args_.mask.row_stride * bytes);
   row->mask_stride = args_.mask.column_stride;
+  row->stream_mask = stream_mask_;
 }
 
 LabelRow Call::LabelsAt(int64_t row) const {
@@ -130,7 +146,7 @@ bool Call::ReadLabels(int64_t n, WorkingRow* row, BadLabels* found) const {
   const auto count = static_cast<int64_t>(list.scores().size());
   row->row.kernel = ChooseRowKernel(args_.classes, count);
   if (row->row.kernel == RowKernel::kSearch && count > 0) {
-    return row->index.Build(&list, args_.classes);
+    return row->index.Build(&list, args_.classes, kernels_.find_thresholds);
   }
   list.FindThresholds();
   return true;

@@ -14,12 +14,11 @@
 #include "hwy/highway.h"
 #include "kernel/active_scores-inl.h"
 #include "kernel/threshold.h"
+#include "kernel/thresholds-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mlmargin::kernel::HWY_NAMESPACE {
 
-using Ints = hn::Rebind<int32_t, Floats>;
-using IntVec = hn::Vec<Ints>;
 
 // At most this many labels at a time.
 inline constexpr size_t kMaxPairLabels = 32;

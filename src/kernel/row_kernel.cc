@@ -11,11 +11,13 @@
 #define HWY_TARGET_INCLUDE "kernel/row_kernel.cc"
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "kernel/active_scores-inl.h"
 #include "kernel/pairwise-inl.h"
 #include "kernel/search-inl.h"
 #include "kernel/short_rows-inl.h"
+#include "kernel/thresholds-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mlmargin::kernel::HWY_NAMESPACE {
@@ -32,6 +34,10 @@ HWY_NOINLINE double SumRangeInfinite(const Row& row, int64_t begin, int64_t end)
 
 template <class Loader>
 double SumRangeTyped(const Row& row, int64_t begin, int64_t end) {
+  if (row.labels->scores().empty()) {
+    if (row.mask != nullptr) ForEachGroup<Loader>(row, true, begin, end, [](const Group&) {});
+    return 0;
+  }
   if (std::isinf(row.labels->scores()[0])) return SumRangeInfinite<Loader>(row, begin, end);
   // Pairs are counted in 32 bits.
   constexpr int64_t kMaxClasses = int64_t{1} << 30;
@@ -44,29 +50,21 @@ double SumRangeTyped(const Row& row, int64_t begin, int64_t end) {
   return sum;
 }
 
-// No label can have a hinge.
-void WriteMaskOnly(const Row& row, int64_t begin, int64_t end) {
-  if (row.mask == nullptr) return;
-  ForEachGroup(row, begin, end, [&](const Group& group) MLMARGIN_LAMBDA { WriteMask(row, group); });
+double SumRangeOfType(const Row& row, int64_t begin, int64_t end) {
+  switch (row.scores.type) {
+    case ScoreType::kFloat32:
+      return SumRangeTyped<LoadFloat32>(row, begin, end);
+    case ScoreType::kFloat16:
+      return SumRangeTyped<LoadFloat16>(row, begin, end);
+    case ScoreType::kBFloat16:
+      break;
+  }
+  return SumRangeTyped<LoadBFloat16>(row, begin, end);
 }
 
 double SumRangeOnTarget(const Row& row, int64_t begin, int64_t end) {
-  double sum = 0;
-  if (row.labels->scores().empty()) {
-    WriteMaskOnly(row, begin, end);
-  } else {
-    switch (row.scores.type) {
-      case ScoreType::kFloat32:
-        sum = SumRangeTyped<LoadFloat32>(row, begin, end);
-        break;
-      case ScoreType::kFloat16:
-        sum = SumRangeTyped<LoadFloat16>(row, begin, end);
-        break;
-      case ScoreType::kBFloat16:
-        sum = SumRangeTyped<LoadBFloat16>(row, begin, end);
-        break;
-    }
-  }
+  const double sum = SumRangeOfType(row, begin, end);
+  if (row.stream_mask) hwy::FlushStream();
   return sum;
 }
 
@@ -122,11 +120,13 @@ RowKernel ChooseRowKernel(int64_t classes, int64_t labels) {
 
 HWY_EXPORT(SumRangeOnTarget);
 HWY_EXPORT(SumShortRowsOnTarget);
+HWY_EXPORT(FindThresholdsOnTarget);
 
 RowKernels KernelsInUse() {
   const size_t target = TargetIndex();
   return {HWY_DISPATCH_TABLE(SumRangeOnTarget)[target],
-          HWY_DISPATCH_TABLE(SumShortRowsOnTarget)[target]};
+          HWY_DISPATCH_TABLE(SumShortRowsOnTarget)[target],
+          HWY_DISPATCH_TABLE(FindThresholdsOnTarget)[target]};
 }
 
 }  // namespace mlmargin::kernel

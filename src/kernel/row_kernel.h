@@ -41,6 +41,7 @@ struct Row {
   ScoreRow scores;
   void* mask;  // Null: no mask.
   int64_t mask_stride;
+  bool stream_mask;  // Write it past the caches; it is contiguous and aligned as its elements.
   const LabelList* labels;
   RowKernel kernel;
   const ThresholdIndex* index;  // Only for kSearch.
@@ -63,6 +64,7 @@ using SumShortRowsFunction = int64_t (*)(const LossArguments& args, int64_t begi
 struct RowKernels {
   SumRangeFunction sum_range;
   SumShortRowsFunction sum_short_rows;
+  FindThresholdsFunction find_thresholds;
 };
 RowKernels KernelsInUse();
 

@@ -14,6 +14,7 @@
 #include "kernel/active_scores-inl.h"
 #include "kernel/threshold.h"
 #include "kernel/threshold_index.h"
+#include "kernel/thresholds-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mlmargin::kernel::HWY_NAMESPACE {
@@ -41,16 +42,9 @@ HWY_INLINE void Append(const float* HWY_RESTRICT scores, float lowest,
 }
 
 HWY_INLINE void FindBuckets(const ThresholdIndex& index, ActiveScores* HWY_RESTRICT active) {
-  const Floats df;
-  const hn::Rebind<int32_t, Floats> di;
-  const FloatVec lowest = hn::Set(df, index.thresholds()[0]);
-  const FloatVec scale = hn::Set(df, index.scale());
-  const FloatVec last = hn::Set(df, static_cast<float>(index.last_bucket()));
   for (size_t i = 0; i < active->size; i += kFloatLanes) {
-    const FloatVec y = hn::Load(df, active->scores + i);
-    const FloatVec position = hn::Mul(hn::Sub(y, lowest), scale);
-    const FloatVec bounded = hn::IfThenElse(hn::Lt(position, last), position, last);
-    hn::Store(hn::ConvertTo(di, bounded), di, active->counts + i);
+    const FloatVec y = hn::Load(Floats(), active->scores + i);
+    hn::Store(BucketsOf(y, index.map()), Ints(), active->counts + i);
   }
 }
 

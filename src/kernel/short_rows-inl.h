@@ -45,8 +45,6 @@ HWY_INLINE bool ReadShortLabels(const void* from, int64_t stride, int64_t column
                                 const ScoreRow& scores, int64_t row, ShortLabels* labels,
                                 BadLabels* bad) {
   constexpr uint32_t kInfinity = 0x7F800000, kNegativeInfinity = 0xFF800000;
-  // 1 - x needs no low part for 2^-29 <= |x| < 2^52: no bit of x is below 2^-52, and 1 is not lost.
-  constexpr uint32_t kLeast = (127u - 29) << 23, kMost = (127u + 52) << 23;
   const int64_t label_step = stride * static_cast<int64_t>(sizeof(Label));
   const int64_t score_step = scores.stride * static_cast<int64_t>(sizeof(typename Loader::Element));
   const int64_t bad_before = bad->count;
@@ -74,9 +72,9 @@ HWY_INLINE bool ReadShortLabels(const void* from, int64_t stride, int64_t column
     labels->scores[size] = score;
     labels->high[size] = 1.0 - static_cast<double>(score);
     // NaN and +inf have no hinge.
-    const uint32_t magnitude = score_bits & ~(uint32_t{1} << 31);
-    size += magnitude < kInfinity ? 1 : 0;
-    any_low |= magnitude - kLeast >= kMost - kLeast && magnitude != 0;
+    const bool finite = (score_bits & 0x7FFFFFFFu) < kInfinity;
+    size += finite ? 1 : 0;
+    any_low |= finite & MayHaveLow(score);
   }
   labels->high[size] = std::numeric_limits<double>::lowest();
   labels->size = size + size % 2;

@@ -42,6 +42,14 @@ struct NegatedThreshold {
   }
 };
 
+// Whether NegatedThreshold(score).low may not be zero. It is where no bit of the score is below
+// 2^-52 and none of 1 is lost.
+inline bool MayHaveLow(float score) {
+  constexpr uint32_t kLeast = (127u - 29) << 23, kMost = (127u + 52) << 23;
+  const uint32_t magnitude = std::bit_cast<uint32_t>(score) & 0x7FFFFFFFu;
+  return (magnitude - kLeast >= kMost - kLeast) & (magnitude != 0);
+}
+
 }  // namespace mlmargin::kernel
 
 #endif  // MLMARGIN_KERNEL_THRESHOLD_H_

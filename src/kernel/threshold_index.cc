@@ -10,20 +10,47 @@
 
 namespace mlmargin::kernel {
 
-bool ThresholdIndex::Build(LabelList* labels, int64_t classes) {
+bool ThresholdIndex::Build(LabelList* labels, int64_t classes,
+                           FindThresholdsFunction find_thresholds) {
   // Two a label keep the table small and most buckets at no more than two thresholds. Where more
   // cost little beside the classes, they leave more scores alone in their bucket.
   constexpr int64_t kBucketsPerLabel = 2, kClassesPerBucket = 8, kEnoughBuckets = 2048;
   const std::span<float> scores = labels->scores();
   size_ = static_cast<int64_t>(scores.size());
-  if (!Reserve(std::max(kBucketsPerLabel * size_,
-                        std::min(classes / kClassesPerBucket, kEnoughBuckets)))) {
-    return false;
-  }
+  const int64_t num_buckets =
+      std::max(kBucketsPerLabel * size_, std::min(classes / kClassesPerBucket, kEnoughBuckets));
+  if (!Reserve(num_buckets)) return false;
   hwy::Sorter()(scores.data(), scores.size(), hwy::SortAscending());
   scores_ = scores.data();
   thresholds_ = labels->mutable_thresholds();
   base_ = labels->spare();
+
+  const float lowest = FloorThreshold(scores.front());
+  map_.lowest = lowest;
+  map_.last = static_cast<int32_t>(num_buckets - 1);
+  // A range of zero, or infinite, puts all thresholds into the first bucket, or the last.
+  map_.scale = std::min(static_cast<float>(map_.last) / (FloorThreshold(scores.back()) - lowest),
+                        std::numeric_limits<float>::max());
+  // The buckets are only needed until the base is.
+  auto* const buckets = reinterpret_cast<int32_t*>(base_);
+  find_thresholds(scores_, scores.size(), map_, thresholds_, buckets);
+  std::fill_n(thresholds_ + size_, LabelList::kSentinels, std::numeric_limits<float>::infinity());
+  FillBuckets(buckets);
+  FindBase();
+  return true;
+}
+
+void ThresholdIndex::FillBuckets(const int32_t* buckets) {
+  int32_t* const first = first_.get();
+  std::fill_n(first, map_.last + 2, 0);
+  for (int64_t k = 0; k < size_; ++k) first[buckets[k] + 1] = static_cast<int32_t>(k + 1);
+  int32_t so_far = 0;
+  for (int32_t b = 1; b <= map_.last + 1; ++b) first[b] = so_far = std::max(so_far, first[b]);
+  crowded_ = false;
+  for (int64_t k = kCrowd; k < size_; ++k) crowded_ |= buckets[k] == buckets[k - kCrowd];
+}
+
+void ThresholdIndex::FindBase() {
   any_low_ = false;
   double base = 0, previous = static_cast<double>(scores_[0]);
   for (int64_t k = 0; k < size_; ++k) {
@@ -31,39 +58,11 @@ bool ThresholdIndex::Build(LabelList* labels, int64_t classes) {
     base += static_cast<double>(k) * (score - previous);
     base_[k] = base;
     previous = score;
-    thresholds_[k] = FloorThreshold(scores_[k]);
-    any_low_ |= NegatedThreshold(scores_[k]).low != 0;
+    any_low_ |= MayHaveLow(scores_[k]);
   }
-  std::fill_n(thresholds_ + size_, LabelList::kSentinels, std::numeric_limits<float>::infinity());
-  FillBuckets();
-  return true;
-}
-
-int32_t ThresholdIndex::BucketOf(float threshold) const {
-  const float position = (threshold - thresholds_[0]) * scale_;
-  const auto last = static_cast<float>(last_bucket_);
-  return static_cast<int32_t>(position < last ? position : last);
-}
-
-void ThresholdIndex::FillBuckets() {
-  last_bucket_ = static_cast<int32_t>(num_buckets_ - 1);
-  // A range of zero, or infinite, puts all thresholds into the first bucket, or the last.
-  scale_ = std::min(static_cast<float>(last_bucket_) / (thresholds_[size_ - 1] - thresholds_[0]),
-                    std::numeric_limits<float>::max());
-  std::fill_n(first_.get(), num_buckets_ + 1, 0);
-  for (int64_t k = 0; k < size_; ++k) {
-    first_[BucketOf(thresholds_[k]) + 1] = static_cast<int32_t>(k + 1);
-  }
-  int32_t largest = 0;
-  for (int64_t b = 1; b <= num_buckets_; ++b) {
-    first_[b] = std::max(first_[b], first_[b - 1]);
-    largest = std::max(largest, first_[b] - first_[b - 1]);
-  }
-  crowded_ = largest > kCrowd;
 }
 
 bool ThresholdIndex::Reserve(int64_t num_buckets) {
-  num_buckets_ = num_buckets;
   if (num_buckets <= bucket_capacity_) return true;
   // Free first: the old content is not needed.
   bucket_capacity_ = 0;

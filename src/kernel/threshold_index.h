@@ -11,15 +11,32 @@
 
 namespace mlmargin::kernel {
 
+// A function from scores to buckets that never falls.
+struct BucketMap {
+  float lowest;
+  float scale;
+  int32_t last;
+
+  int32_t Of(float score) const {
+    const float position = (score - lowest) * scale;
+    const auto bound = static_cast<float>(last);
+    return static_cast<int32_t>(position < bound ? position : bound);  // `last` for NaN.
+  }
+};
+
+// Sets thresholds[i] to FloorThreshold(scores[i]) and buckets[i] to that of the threshold.
+using FindThresholdsFunction = void (*)(const float* scores, size_t count, const BucketMap& map,
+                                        float* thresholds, int32_t* buckets);
+
 // With the labels' scores x[0] <= x[1] <= ... and their thresholds t[k] = x[k] - 1, a class of
 // score y above exactly k + 1 thresholds has the hinges' sum
 //
 //   sum over j <= k of (y - t[j]) = (k + 1) * (y - t[k]) + base[k],
 //   base[k] = sum over j <= k of (t[k] - t[j]) = base[k - 1] + k * (x[k] - x[k - 1]).
 //
-// No term is negative, so nothing cancels. To find k, scores are mapped to buckets by a function
-// that never falls: a threshold in a lower bucket than the score's is below the score, one in a
-// higher bucket is not, and only those in the same bucket have to be compared.
+// No term is negative, so nothing cancels. To find k, scores and thresholds are mapped to buckets:
+// a threshold in a lower bucket than the score's is below the score, one in a higher bucket is not,
+// and only those in the same bucket have to be compared.
 class ThresholdIndex {
  public:
   // Rows with more labels take the other kernel: the error of base[k] grows with k * 2^-53.
@@ -28,20 +45,18 @@ class ThresholdIndex {
   // Sorts labels->scores(), all finite, in place, finds its thresholds and takes its spare memory;
   // 8 bytes a label more, at least 8 KiB. False when they could not be had. O(n log n) for n
   // labels.
-  bool Build(LabelList* labels, int64_t classes);
+  bool Build(LabelList* labels, int64_t classes, FindThresholdsFunction find_thresholds);
 
   // FloorThreshold of each score, then LabelList::kSentinels of +inf.
   const float* thresholds() const { return thresholds_; }
   const float* scores() const { return scores_; }
   const double* base() const { return base_; }
-  // Whether any 1 - x[k] needs its low part.
+  // Whether any 1 - x[k] may need its low part.
   bool any_low() const { return any_low_; }
 
-  // The bucket of a score y > thresholds()[0] is (y - thresholds()[0]) * scale() as an integer, at
-  // most last_bucket(), and last_bucket() when that is NaN.
-  float scale() const { return scale_; }
-  int32_t last_bucket() const { return last_bucket_; }
-  // Of num_buckets + 1 entries: how many thresholds lie in lower buckets.
+  // For scores above thresholds()[0].
+  const BucketMap& map() const { return map_; }
+  // Of map().last + 2 entries: how many thresholds lie in lower buckets.
   const int32_t* first() const { return first_.get(); }
   // Whether a bucket holds more than kCrowd thresholds, so that halving pays.
   bool crowded() const { return crowded_; }
@@ -49,18 +64,16 @@ class ThresholdIndex {
 
  private:
   bool Reserve(int64_t num_buckets);
-  int32_t BucketOf(float threshold) const;
-  void FillBuckets();
+  void FillBuckets(const int32_t* buckets);
+  void FindBase();
 
   std::unique_ptr<int32_t[]> first_;
   int64_t bucket_capacity_ = 0;
-  int64_t num_buckets_ = 0;
   float* thresholds_ = nullptr;
   const float* scores_ = nullptr;
   double* base_ = nullptr;
   int64_t size_ = 0;
-  float scale_ = 0;
-  int32_t last_bucket_ = 0;
+  BucketMap map_ = {};
   bool any_low_ = false;
   bool crowded_ = false;
 };

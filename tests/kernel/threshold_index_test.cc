@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "kernel/row_kernel.h"
 #include "kernel/threshold.h"
 
 namespace mlmargin::kernel {
@@ -56,15 +57,9 @@ class ThresholdIndexTest : public ::testing::TestWithParam<Case> {
     BadLabels bad;
     EXPECT_TRUE(list_.Read({labels.data(), 1, classes, LabelType::kInt64},
                            {scores.data(), 1, classes, ScoreType::kFloat32}, 0, &bad));
-    EXPECT_TRUE(index_.Build(&list_, classes));
+    EXPECT_TRUE(index_.Build(&list_, classes, KernelsInUse().find_thresholds));
     sorted_ = scores;
     std::sort(sorted_.begin(), sorted_.end());
-  }
-
-  int32_t BucketOf(float score) const {
-    const float position = (score - index_.thresholds()[0]) * index_.scale();
-    const auto last = static_cast<float>(index_.last_bucket());
-    return static_cast<int32_t>(position < last ? position : last);
   }
 
   LabelList list_;
@@ -106,21 +101,21 @@ TEST_P(ThresholdIndexTest, OnlyTheThresholdsOfAScoresBucketHaveToBeCompared) {
   for (const float probe : probes) {
     if (!(probe > *begin)) continue;
     const auto below = std::lower_bound(begin, begin + sorted_.size(), probe) - begin;
-    const int32_t bucket = BucketOf(probe);
+    const int32_t bucket = index_.map().Of(probe);
     EXPECT_LE(index_.first()[bucket], below) << probe;
     EXPECT_GE(index_.first()[bucket + 1], below) << probe;
   }
   int32_t largest = 0;
-  for (int32_t b = 0; b <= index_.last_bucket(); ++b) {
+  for (int32_t b = 0; b <= index_.map().last; ++b) {
     largest = std::max(largest, index_.first()[b + 1] - index_.first()[b]);
   }
   EXPECT_EQ(index_.crowded(), largest > ThresholdIndex::kCrowd);
 }
 
-TEST_P(ThresholdIndexTest, LowPartsAreFoundWhereThereAreAny) {
+TEST_P(ThresholdIndexTest, NoLowPartIsMissed) {
   const bool any = std::any_of(sorted_.begin(), sorted_.end(),
                                [](float score) { return NegatedThreshold(score).low != 0; });
-  EXPECT_EQ(index_.any_low(), any);
+  EXPECT_GE(index_.any_low(), any);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, ThresholdIndexTest, ::testing::ValuesIn(Cases()),

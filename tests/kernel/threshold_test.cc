@@ -64,5 +64,13 @@ TEST(ThresholdTest, NegatedThresholdHasNoError) {
   }
 }
 
+TEST(ThresholdTest, MayHaveLowIsTrueWhereThereIsOneAndFalseForOrdinaryScores) {
+  for (const float score : Scores()) {
+    ASSERT_TRUE(MayHaveLow(score) || NegatedThreshold(score).low == 0) << score;
+    const float size = std::abs(score);
+    ASSERT_FALSE(MayHaveLow(score) && (size == 0 || (size > 1e-8f && size < 1e15f))) << score;
+  }
+}
+
 }  // namespace
 }  // namespace mlmargin::kernel
