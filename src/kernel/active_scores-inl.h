@@ -160,8 +160,8 @@ struct LabelBits {
 
   // Of a group that begins anywhere before the last word.
   uint64_t From(size_t first) const {
-    return words[first / kGroup] >> (first % kGroup) |
-           words[first / kGroup + 1] << 1 << (kGroup - 1 - first % kGroup);
+    return words[first / kGroup] >> (first % kGroup) | words[first / kGroup + 1]
+                                                           << 1 << (kGroup - 1 - first % kGroup);
   }
 };
 

@@ -42,7 +42,8 @@ bool StreamMask(const LossArguments& args) {
   return args.mask.data != nullptr && args.mask.column_stride == 1 &&
          address % static_cast<uintptr_t>(bytes) == 0 &&
          static_cast<double>(args.rows) * static_cast<double>(args.classes) *
-                 static_cast<double>(bytes) >= kStreamBytes;
+                 static_cast<double>(bytes) >=
+             kStreamBytes;
 }
 
 // A row in work.

@@ -19,9 +19,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace mlmargin::kernel::HWY_NAMESPACE {
 
-
 // At most this many labels at a time.
-inline constexpr size_t kMaxPairLabels = 32;
+inline constexpr size_t kMaxPairLabels = 48;
 
 // With t the lowest of the thresholds t[j], the hinges of class score y are
 //

@@ -109,7 +109,7 @@ bool UseShortRows(int64_t classes) {
 
 RowKernel ChooseRowKernel(int64_t classes, int64_t labels) {
   constexpr int64_t kFewClasses = 256;
-  constexpr int64_t kFewLabels = 64;
+  constexpr int64_t kFewLabels = 48;
   if (labels > ThresholdIndex::kMaxLabels) return RowKernel::kPairwise;
   if (forced_kernel == RowKernel::kPairwise || forced_kernel == RowKernel::kSearch) {
     return *forced_kernel;

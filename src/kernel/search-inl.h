@@ -32,12 +32,22 @@ struct ActiveScores {
 
 HWY_INLINE void Append(const float* HWY_RESTRICT scores, float lowest,
                        ActiveScores* HWY_RESTRICT active) {
-  const Floats df;
   size_t size = active->size;
+#if HWY_TARGET <= HWY_AVX3
+  const Floats df;
   for (size_t i = 0; i < kGroup; i += kFloatLanes) {
     const FloatVec y = hn::Load(df, scores + i);
-    size += hn::CompressStore(y, hn::Gt(y, hn::Set(df, lowest)), df, active->scores + size);
+    const auto above = hn::Gt(y, hn::Set(df, lowest));
+    hn::StoreU(hn::Compress(y, above), df, active->scores + size);
+    size += hn::CountTrue(df, above);
   }
+#else
+  // Highway 1.0.3 copies the table for Compress to the stack each time.
+  for (size_t i = 0; i < kGroup; ++i) {
+    active->scores[size] = scores[i];
+    size += scores[i] > lowest ? 1 : 0;
+  }
+#endif
   active->size = size;
 }
 

@@ -26,7 +26,7 @@ namespace mlmargin::kernel::HWY_NAMESPACE {
 
 struct ShortLabels {
   static constexpr size_t kMax = 64;
-  float scores[kMax];    // Of the labels with a possible hinge.
+  float scores[kMax];     // Of the labels with a possible hinge.
   double high[kMax + 1];  // Their -t.
   double low[kMax + 1];   // Only filled in when any_low.
   size_t size;            // A multiple of two: there may be one more, which is below every class.
