@@ -270,42 +270,59 @@ HWY_INLINE void PrefetchScores(const Row& row, const Group& group) {
 
 // ---- The pass ------------------------------------------------------------------------------
 
-// Copies a group of scores if one of them is above `lowest`, with `lowest` in the place of those
-// that are not, NaN among them; false if none is.
+// The scores of a group, as they are where they are whole and float, else copied to `copy`; filled
+// up with `lowest`.
 template <class Loader>
-HWY_INLINE bool ReadGroup(const Row& row, const Group& group, float lowest,
-                          float* HWY_RESTRICT to) {
+HWY_INLINE const float* GroupScores(const Row& row, const Group& group, float lowest,
+                                    float* HWY_RESTRICT copy) {
   using Element = typename Loader::Element;
   const Floats df;
   const void* const from = Offset(
       row.scores.data, group.begin * row.scores.stride * static_cast<int64_t>(sizeof(Element)));
-  const FloatVec bound = hn::Set(df, lowest);
-  FloatVec y[kGroupVectors];
   if (HWY_LIKELY(group.count == kGroup && row.scores.stride == 1)) {
-    for (size_t v = 0; v < kGroupVectors; ++v) {
-      y[v] = Loader::Load(static_cast<const Element*>(from) + v * kFloatLanes);
+    const auto* const elements = static_cast<const Element*>(from);
+    if constexpr (Loader::kType == ScoreType::kFloat32) return elements;
+    for (size_t i = 0; i < kGroup; i += kFloatLanes) {
+      hn::Store(Loader::Load(elements + i), df, copy + i);
     }
-  } else {
-    for (size_t v = 0; v < kGroupVectors; ++v) hn::Store(bound, df, to + v * kFloatLanes);
-    CopyScores<Loader>(from, row.scores.stride, group.count, to);
-    for (size_t v = 0; v < kGroupVectors; ++v) y[v] = hn::Load(df, to + v * kFloatLanes);
+    return copy;
   }
-  hn::Mask<Floats> above[kGroupVectors];
-  for (size_t v = 0; v < kGroupVectors; ++v) above[v] = hn::Gt(y[v], bound);
-  if (group.excluded != 0) {
-    for (size_t v = 0; v < kGroupVectors; ++v) {
-      above[v] = hn::AndNot(LabelMask(df, group.excluded, v * kFloatLanes), above[v]);
-    }
-  }
-  auto any = above[0];
-  for (size_t v = 1; v < kGroupVectors; ++v) any = hn::Or(any, above[v]);
-  // Scores of a trained model: hardly any class is above even the lowest threshold.
-  if (hn::AllFalse(df, any)) return false;
-  for (size_t v = 0; v < kGroupVectors; ++v) {
-    hn::Store(hn::IfThenElse(above[v], y[v], bound), df, to + v * kFloatLanes);
-  }
-  return true;
+  for (size_t i = 0; i < kGroup; i += kFloatLanes) hn::Store(hn::Set(df, lowest), df, copy + i);
+  CopyScores<Loader>(from, row.scores.stride, group.count, copy);
+  return copy;
 }
+
+// Which scores of a group may have a hinge.
+struct ActiveMasks {
+  hn::Mask<Floats> masks[kGroupVectors];
+
+  HWY_INLINE ActiveMasks(const float* HWY_RESTRICT scores, const Group& group, float lowest) {
+    const Floats df;
+    const FloatVec bound = hn::Set(df, lowest);
+    for (size_t v = 0; v < kGroupVectors; ++v) {
+      masks[v] = hn::Gt(hn::LoadU(df, scores + v * kFloatLanes), bound);
+    }
+    if (group.excluded == 0) return;
+    for (size_t v = 0; v < kGroupVectors; ++v) {
+      masks[v] = hn::AndNot(LabelMask(df, group.excluded, v * kFloatLanes), masks[v]);
+    }
+  }
+
+  HWY_INLINE bool None() const {
+    auto any = masks[0];
+    for (size_t v = 1; v < kGroupVectors; ++v) any = hn::Or(any, masks[v]);
+    return hn::AllFalse(Floats(), any);
+  }
+
+  // Copies the scores, with `lowest` in the place of the others, NaN among them.
+  HWY_INLINE void Clean(const float* scores, float lowest, float* clean) const {
+    const Floats df;
+    for (size_t v = 0; v < kGroupVectors; ++v) {
+      const FloatVec y = hn::LoadU(df, scores + v * kFloatLanes);
+      hn::Store(hn::IfThenElse(masks[v], y, hn::Set(df, lowest)), df, clean + v * kFloatLanes);
+    }
+  }
+};
 
 // The last group of a block, of `rest` < kGroup classes behind `whole` whole groups.
 HWY_INLINE Group LastGroup(const LabelBits& labels, int64_t block_end, size_t whole, size_t rest) {
@@ -361,13 +378,22 @@ HWY_INLINE void ForEachGroup(const Row& row, bool write_mask, int64_t begin, int
 
 // Reads the scores of the classes [begin, end) and writes their mask if asked to; calls use(scores)
 // for the groups of kGroup classes with a score above `lowest`, which is itself in the place of
-// those that are not to count.
-template <class Loader, class Use>
+// those that are not to count. With kCarefully false, groups without labels are left as they are,
+// NaN and infinities included.
+template <class Loader, bool kCarefully = true, class Use>
 HWY_INLINE void ForEachActiveGroup(const Row& row, bool write_mask, int64_t begin, int64_t end,
                                    float lowest, const Use& use) {
-  HWY_ALIGN float scores[kGroup];
+  HWY_ALIGN float copy[kGroup];
   ForEachGroup<Loader>(row, write_mask, begin, end, [&](const Group& group) MLMARGIN_LAMBDA {
-    if (ReadGroup<Loader>(row, group, lowest, scores)) use(scores);
+    const float* scores = GroupScores<Loader>(row, group, lowest, copy);
+    const ActiveMasks active(scores, group, lowest);
+    // Scores of a trained model: hardly any class is above even the lowest threshold.
+    if (active.None()) return;
+    if (kCarefully || HWY_UNLIKELY(group.excluded != 0)) {
+      active.Clean(scores, lowest, copy);
+      scores = copy;
+    }
+    use(scores);
   });
 }
 

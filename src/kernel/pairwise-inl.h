@@ -9,6 +9,7 @@
 #endif
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "hwy/highway.h"
@@ -29,6 +30,10 @@ inline constexpr size_t kMaxPairLabels = 48;
 // where j is active when y > t[j]. So comparing and counting is all that has to be done for a
 // pair; it is exact. The difference cannot cancel: the lowest label alone makes the sum at least
 // 1/kMaxPairLabels of its minuend.
+//
+// The first try takes the products' sum apart too, into those of count * y and of count, and lets
+// NaN and infinities pass. If what comes out is not finite, or is small beside what was added up
+// for it, there is a second one without either.
 struct PairLabels {
   std::span<const float> scores;
   const float* thresholds;
@@ -77,9 +82,14 @@ HWY_INLINE IntVec CountIf(hn::Mask<Floats> mask, IntVec counts) {
 #endif
 }
 
-// Adds kClasses classes (a multiple of kLanes); none is below the lowest threshold but those that
-// stand for no class at all.
-template <size_t kClasses, bool kLow>
+enum class PairMode {
+  kFirst,          // Sums count * y.
+  kSecond,         // Sums count * (y - t).
+  kSecondWithLow,  // The same where t needs its low part.
+};
+
+// Adds kClasses classes, a multiple of kLanes.
+template <size_t kClasses, PairMode kMode>
 HWY_INLINE void AddClasses(const float* HWY_RESTRICT scores, const PairLabels& labels,
                            PairSums* HWY_RESTRICT sums) {
   constexpr size_t kVectors = kClasses / kFloatLanes;
@@ -88,7 +98,7 @@ HWY_INLINE void AddClasses(const float* HWY_RESTRICT scores, const PairLabels& l
   FloatVec y[kVectors];
   IntVec counts[kVectors];
   for (size_t v = 0; v < kVectors; ++v) {
-    y[v] = hn::Load(df, scores + v * kFloatLanes);
+    y[v] = hn::LoadU(df, scores + v * kFloatLanes);
     counts[v] = hn::Zero(di);
   }
   for (size_t j = 0; j < labels.scores.size(); ++j) {
@@ -114,53 +124,77 @@ HWY_INLINE void AddClasses(const float* HWY_RESTRICT scores, const PairLabels& l
   for (size_t lane = 0; lane < kLanes; lane += kDoubleLanes) {
     DoubleVec sum = hn::Load(dd, sums->products + lane);
     for (size_t i = lane; i < kClasses; i += kLanes) {
-      DoubleVec hinge = hn::Add(high, hn::PromoteTo(dd, hn::Load(half_float, scores + i)));
-      if constexpr (kLow) hinge = hn::Add(hinge, low);
+      DoubleVec factor = hn::PromoteTo(dd, hn::LoadU(half_float, scores + i));
+      if constexpr (kMode != PairMode::kFirst) factor = hn::Add(high, factor);
+      if constexpr (kMode == PairMode::kSecondWithLow) factor = hn::Add(factor, low);
       const DoubleVec count = hn::PromoteTo(dd, hn::Load(half_int, stored + i));
-      sum = hn::Add(sum, hn::Mul(count, hinge));
+      sum = hn::Add(sum, hn::Mul(count, factor));
     }
     hn::Store(sum, dd, sums->products + lane);
   }
 }
 
-HWY_INLINE double Total(const PairSums& sums, const PairLabels& labels) {
-  const Ints di;
-  double total = SumOfLanes(sums.products);
-  for (size_t j = 0; j < labels.scores.size(); ++j) {
-    const int32_t active =
-        hn::GetLane(hn::SumOfLanes(di, hn::Load(di, sums.active + j * kFloatLanes)));
-    total -= static_cast<double>(active) * labels.Offset(j);
-  }
-  return total;
-}
+// What the counts say: how many pairs are active, and the sum of their t[j] - t.
+struct PairTotals {
+  double pairs = 0;
+  double offsets = 0;
 
-template <class Loader, bool kLow>
-HWY_INLINE void AddRange(const Row& row, bool write_mask, int64_t begin, int64_t end,
-                         const PairLabels& labels, PairSums* HWY_RESTRICT sums) {
+  PairTotals(const PairSums& sums, const PairLabels& labels) {
+    const Ints di;
+    for (size_t j = 0; j < labels.scores.size(); ++j) {
+      const IntVec lanes = hn::Load(di, sums.active + j * kFloatLanes);
+      const auto active = static_cast<double>(hn::GetLane(hn::SumOfLanes(di, lanes)));
+      pairs += active;
+      offsets += active * labels.Offset(j);
+    }
+  }
+};
+
+template <class Loader, PairMode kMode>
+HWY_INLINE PairTotals AddRange(const Row& row, bool write_mask, int64_t begin, int64_t end,
+                               const PairLabels& labels, PairSums* HWY_RESTRICT sums) {
   // As many classes as the registers hold.
   constexpr size_t kClasses = HWY_MAX(kLanes, 4 * kFloatLanes);
-  ForEachActiveGroup<Loader>(row, write_mask, begin, end, labels.lowest,
-                             [&](const float* group) MLMARGIN_LAMBDA {
-                               for (size_t i = 0; i < kGroup; i += kClasses) {
-                                 AddClasses<kClasses, kLow>(group + i, labels, sums);
-                               }
-                             });
+  constexpr bool kCarefully = kMode != PairMode::kFirst;
+  ForEachActiveGroup<Loader, kCarefully>(row, write_mask, begin, end, labels.lowest,
+                                         [&](const float* group) MLMARGIN_LAMBDA {
+                                           for (size_t i = 0; i < kGroup; i += kClasses) {
+                                             AddClasses<kClasses, kMode>(group + i, labels, sums);
+                                           }
+                                         });
+  return PairTotals(*sums, labels);
+}
+
+template <class Loader>
+HWY_NOINLINE double SecondTry(const Row& row, int64_t begin, int64_t end,
+                              const PairLabels& labels) {
+  PairSums sums(labels.scores.size());
+  const PairTotals totals =
+      labels.low != 0
+          ? AddRange<Loader, PairMode::kSecondWithLow>(row, false, begin, end, labels, &sums)
+          : AddRange<Loader, PairMode::kSecond>(row, false, begin, end, labels, &sums);
+  return SumOfLanes(sums.products) - totals.offsets;
 }
 
 template <class Loader>
 HWY_INLINE double SumRangePairwise(const Row& row, int64_t begin, int64_t end) {
   const size_t num_labels = row.labels->scores().size();
+  // Each lane has a rounding error for each of its additions; the last ones have some more.
+  const double num_errors = static_cast<double>(end - begin) / kLanes + 64;
   double sum = 0;
   for (size_t first = 0; first < num_labels; first += kMaxPairLabels) {
     const PairLabels labels(*row.labels, first, std::min(kMaxPairLabels, num_labels - first));
     PairSums sums(labels.scores.size());
     const bool write_mask = first == 0 && row.mask != nullptr;
-    if (labels.low != 0) {
-      AddRange<Loader, true>(row, write_mask, begin, end, labels, &sums);
-    } else {
-      AddRange<Loader, false>(row, write_mask, begin, end, labels, &sums);
-    }
-    sum += Total(sums, labels);
+    const PairTotals totals =
+        AddRange<Loader, PairMode::kFirst>(row, write_mask, begin, end, labels, &sums);
+    const double shift = labels.high * totals.pairs + labels.low * totals.pairs;
+    const double products = SumOfLanes(sums.products) + shift;
+    const double total = products - totals.offsets;
+    // At least the sum of what was added up, taken positive: |y| <= (y - t) + |t|.
+    const double size = std::abs(products) + 2 * std::abs(shift) + totals.offsets;
+    const bool good = size * num_errors <= total * 0x1p23;
+    sum += HWY_LIKELY(good) ? total : SecondTry<Loader>(row, begin, end, labels);
   }
   return sum;
 }

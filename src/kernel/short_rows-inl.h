@@ -15,6 +15,7 @@
 #include <iterator>
 #include <limits>
 
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "kernel/active_scores-inl.h"
 #include "kernel/element.h"
@@ -247,8 +248,12 @@ HWY_INLINE int64_t SumShortRowsTyped(const LossArguments& args, int64_t begin, i
   row.mask_stride = args.mask.column_stride;
   constexpr auto kBytes = static_cast<int64_t>(sizeof(typename Loader::Element));
   const int64_t label_bytes = args.labels.row_stride * static_cast<int64_t>(sizeof(Label));
+  constexpr int64_t kRowsAhead = 8;
   ShortLabels labels;
   for (int64_t n = begin; n < end; ++n) {
+    // The labels lie too far apart for the processor's own prefetching.
+    hwy::Prefetch(static_cast<const char*>(Offset(args.labels.data, 0)) +
+                  std::min(n + kRowsAhead, end - 1) * label_bytes);
     row.scores.data = Offset(args.scores.data, n * args.scores.row_stride * kBytes);
     if (!ReadShortLabels<Label, Loader>(Offset(args.labels.data, n * label_bytes),
                                         args.labels.column_stride, args.label_columns, row.scores,
