@@ -5,6 +5,8 @@
 #include <array>
 #include <cstring>
 
+// Scalable vectors cannot be members.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "floor_kernels.cc"
 #include "hwy/foreach_target.h"

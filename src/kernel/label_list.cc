@@ -91,14 +91,15 @@ void LabelList::SortBySlice(int64_t classes) {
     return static_cast<size_t>(label >> slice_shift_);
   };
   const size_t num_slices = slice_of(classes - 1) + 1;
-  std::fill_n(slice_begin_, num_slices + 1, 0);
+  std::fill_n(slice_begin_.begin(), num_slices + 1, 0);
   for (int64_t l = 0; l < size_; ++l) ++slice_begin_[slice_of(unsorted[l]) + 1];
   for (size_t s = 1; s <= num_slices; ++s) slice_begin_[s] += slice_begin_[s - 1];
   for (int64_t l = 0; l < size_; ++l) {
     classes_[slice_begin_[slice_of(unsorted[l])]++] = unsorted[l];
   }
   // Each entry has moved to the next one's place.
-  std::copy_backward(slice_begin_, slice_begin_ + num_slices, slice_begin_ + num_slices + 1);
+  const auto end = slice_begin_.begin() + static_cast<std::ptrdiff_t>(num_slices);
+  std::copy_backward(slice_begin_.begin(), end, end + 1);
   slice_begin_[0] = 0;
 }
 
@@ -138,7 +139,6 @@ void LabelList::FindThresholds() {
 }
 
 bool LabelList::Reserve(int64_t count) {
-  constexpr auto kSlices = static_cast<int64_t>(kMaxSlices + 1);
   constexpr int64_t kWide = sizeof(int64_t), kNarrow = sizeof(float);
   // Free first: the old list's content is not needed.
   heap_.reset();
@@ -147,16 +147,14 @@ bool LabelList::Reserve(int64_t count) {
   scores_ = inline_scores_.data();
   thresholds_ = inline_thresholds_.data();
   spare_ = inline_spare_.data();
-  slice_begin_ = inline_slice_begin_.data();
-  const int64_t wide = 2 * count + kSlices;
   const int64_t narrow = 2 * count + static_cast<int64_t>(kSentinels);
-  heap_.reset(new (std::nothrow) std::byte[static_cast<size_t>(wide * kWide + narrow * kNarrow)]);
+  heap_.reset(new (std::nothrow)
+                  std::byte[static_cast<size_t>(2 * count * kWide + narrow * kNarrow)]);
   if (heap_ == nullptr) return false;
   capacity_ = count;
   spare_ = heap_.get();
   classes_ = reinterpret_cast<int64_t*>(spare_) + count;
-  slice_begin_ = classes_ + count;
-  scores_ = reinterpret_cast<float*>(slice_begin_ + kSlices);
+  scores_ = reinterpret_cast<float*>(classes_ + count);
   thresholds_ = scores_ + count;
   return true;
 }

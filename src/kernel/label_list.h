@@ -45,7 +45,7 @@ void MergeBadLabels(const BadLabels& from, BadLabels* into);
 
 // The good labels of one row, repeats included, and what a row kernel needs to know of them. Kept
 // between rows so that only a row with more labels than any before it allocates: 24 bytes a label
-// and 8 KiB, nothing up to kInline labels.
+// and 12, nothing up to kInline labels.
 class LabelList {
  public:
   static constexpr int64_t kInline = 64;
@@ -93,7 +93,7 @@ class LabelList {
   std::array<float, kInline> inline_scores_;
   std::array<float, kInline + kSentinels> inline_thresholds_;
   alignas(double) std::array<std::byte, kInline * sizeof(double)> inline_spare_;
-  std::array<int64_t, 2> inline_slice_begin_;
+  std::array<int64_t, kMaxSlices + 1> slice_begin_;
   // One block for all, which the C library keeps better between calls than several.
   std::unique_ptr<std::byte[]> heap_;
   int64_t capacity_ = kInline;
@@ -101,7 +101,6 @@ class LabelList {
   float* scores_ = inline_scores_.data();
   float* thresholds_ = inline_thresholds_.data();
   std::byte* spare_ = inline_spare_.data();
-  int64_t* slice_begin_ = inline_slice_begin_.data();
   int64_t size_ = 0;
   size_t num_scores_ = 0;
   int slice_shift_ = 63;

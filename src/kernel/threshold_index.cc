@@ -13,12 +13,13 @@ namespace mlmargin::kernel {
 bool ThresholdIndex::Build(LabelList* labels, int64_t classes,
                            FindThresholdsFunction find_thresholds) {
   // Two a label keep the table small and most buckets at no more than two thresholds. Where more
-  // cost little beside the classes, they leave more scores alone in their bucket.
-  constexpr int64_t kBucketsPerLabel = 2, kClassesPerBucket = 8, kEnoughBuckets = 2048;
+  // cost little beside the classes, they leave more scores alone in their bucket. The four less pay
+  // for the sentinels and the table's last entry, so that a row takes 32 bytes a label in all.
+  constexpr int64_t kClassesPerBucket = 8;
   const std::span<float> scores = labels->scores();
   size_ = static_cast<int64_t>(scores.size());
   const int64_t num_buckets =
-      std::max(kBucketsPerLabel * size_, std::min(classes / kClassesPerBucket, kEnoughBuckets));
+      std::max({int64_t{1}, 2 * size_ - 4, std::min(classes / kClassesPerBucket, kInlineBuckets)});
   if (!Reserve(num_buckets)) return false;
   hwy::Sorter()(scores.data(), scores.size(), hwy::SortAscending());
   scores_ = scores.data();
@@ -41,7 +42,7 @@ bool ThresholdIndex::Build(LabelList* labels, int64_t classes,
 }
 
 void ThresholdIndex::FillBuckets(const int32_t* buckets) {
-  int32_t* const first = first_.get();
+  int32_t* const first = first_;
   std::fill_n(first, map_.last + 2, 0);
   for (int64_t k = 0; k < size_; ++k) first[buckets[k] + 1] = static_cast<int32_t>(k + 1);
   int32_t so_far = 0;
@@ -65,11 +66,13 @@ void ThresholdIndex::FindBase() {
 bool ThresholdIndex::Reserve(int64_t num_buckets) {
   if (num_buckets <= bucket_capacity_) return true;
   // Free first: the old content is not needed.
-  bucket_capacity_ = 0;
-  first_.reset();
-  first_.reset(new (std::nothrow) int32_t[static_cast<size_t>(num_buckets + 1)]);
-  if (first_ == nullptr) return false;
+  bucket_capacity_ = kInlineBuckets;
+  first_ = inline_first_.data();
+  heap_first_.reset();
+  heap_first_.reset(new (std::nothrow) int32_t[static_cast<size_t>(num_buckets + 1)]);
+  if (heap_first_ == nullptr) return false;
   bucket_capacity_ = num_buckets;
+  first_ = heap_first_.get();
   return true;
 }
 

@@ -4,6 +4,7 @@
 #ifndef MLMARGIN_KERNEL_THRESHOLD_INDEX_H_
 #define MLMARGIN_KERNEL_THRESHOLD_INDEX_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
 
@@ -42,9 +43,9 @@ class ThresholdIndex {
   // Rows with more labels take the other kernel: the error of base[k] grows with k * 2^-53.
   static constexpr int64_t kMaxLabels = int64_t{1} << 26;
 
-  // Sorts labels->scores(), all finite, in place, finds its thresholds and takes its spare memory;
-  // 8 bytes a label more, at least 8 KiB. False when they could not be had. O(n log n) for n
-  // labels.
+  // Sorts labels->scores(), all finite, in place, finds its thresholds and takes its spare memory.
+  // Allocates 8 bytes a label less 12 for more than a thousand labels. False when they could not be
+  // had. O(n log n) for n labels.
   bool Build(LabelList* labels, int64_t classes, FindThresholdsFunction find_thresholds);
 
   // FloorThreshold of each score, then LabelList::kSentinels of +inf.
@@ -57,7 +58,7 @@ class ThresholdIndex {
   // For scores above thresholds()[0].
   const BucketMap& map() const { return map_; }
   // Of map().last + 2 entries: how many thresholds lie in lower buckets.
-  const int32_t* first() const { return first_.get(); }
+  const int32_t* first() const { return first_; }
   // Whether a bucket holds more than kCrowd thresholds, so that halving pays.
   bool crowded() const { return crowded_; }
   static constexpr int32_t kCrowd = 8;
@@ -67,8 +68,12 @@ class ThresholdIndex {
   void FillBuckets(const int32_t* buckets);
   void FindBase();
 
-  std::unique_ptr<int32_t[]> first_;
-  int64_t bucket_capacity_ = 0;
+  static constexpr int64_t kInlineBuckets = 2048;
+
+  std::array<int32_t, kInlineBuckets + 1> inline_first_;
+  std::unique_ptr<int32_t[]> heap_first_;
+  int64_t bucket_capacity_ = kInlineBuckets;
+  int32_t* first_ = inline_first_.data();
   float* thresholds_ = nullptr;
   const float* scores_ = nullptr;
   double* base_ = nullptr;

@@ -9,7 +9,9 @@
 #include <fstream>
 #include <functional>
 #include <iostream>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #if defined(__x86_64__)
@@ -19,6 +21,7 @@
 #endif
 
 #include "golden_batch.h"
+#include "kernel/row_kernel.h"
 #include "mlmargin/settings.h"
 
 namespace mlmargin::testing {
@@ -35,7 +38,13 @@ struct RowMethod {
 
 // The one place to add a row kernel.
 std::vector<RowMethod> RowMethods() {
-  return {{"", [] {}}};
+  std::vector<RowMethod> methods = {{"", [] { kernel::ForceRowKernel(std::nullopt); }}};
+  // Short rows are left to the choice, which gives them to the kernel for these.
+  for (const auto& [suffix, row_kernel] : {std::pair{"/pairwise", kernel::RowKernel::kPairwise},
+                                           std::pair{"/search", kernel::RowKernel::kSearch}}) {
+    methods.push_back({suffix, [row_kernel = row_kernel] { kernel::ForceRowKernel(row_kernel); }});
+  }
+  return methods;
 }
 
 struct Line {
