@@ -153,8 +153,10 @@ bool LabelList::Reserve(int64_t count) {
   if (heap_ == nullptr) return false;
   capacity_ = count;
   spare_ = heap_.get();
-  classes_ = reinterpret_cast<int64_t*>(spare_) + count;
-  scores_ = reinterpret_cast<float*>(classes_ + count);
+  std::byte* const classes = spare_ + count * kWide;
+  std::byte* const scores = classes + count * kWide;
+  classes_ = reinterpret_cast<int64_t*>(classes);
+  scores_ = reinterpret_cast<float*>(scores);
   thresholds_ = scores_ + count;
   return true;
 }

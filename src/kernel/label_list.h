@@ -76,7 +76,7 @@ class LabelList {
   // For a ThresholdIndex: thresholds() with room for kSentinels more, and memory for a double a
   // score.
   float* mutable_thresholds() { return thresholds_; }
-  double* spare() { return reinterpret_cast<double*>(spare_); }
+  std::byte* spare() { return spare_; }
   static constexpr size_t kSentinels = 3;
 
  private:

@@ -24,7 +24,7 @@ bool ThresholdIndex::Build(LabelList* labels, int64_t classes,
   hwy::Sorter()(scores.data(), scores.size(), hwy::SortAscending());
   scores_ = scores.data();
   thresholds_ = labels->mutable_thresholds();
-  base_ = labels->spare();
+  base_ = reinterpret_cast<double*>(labels->spare());
 
   const float lowest = FloorThreshold(scores.front());
   map_.lowest = lowest;
@@ -33,7 +33,7 @@ bool ThresholdIndex::Build(LabelList* labels, int64_t classes,
   map_.scale = std::min(static_cast<float>(map_.last) / (FloorThreshold(scores.back()) - lowest),
                         std::numeric_limits<float>::max());
   // The buckets are only needed until the base is.
-  auto* const buckets = reinterpret_cast<int32_t*>(base_);
+  auto* const buckets = reinterpret_cast<int32_t*>(labels->spare());
   find_thresholds(scores_, scores.size(), map_, thresholds_, buckets);
   std::fill_n(thresholds_ + size_, LabelList::kSentinels, std::numeric_limits<float>::infinity());
   FillBuckets(buckets);
