@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vector part: a range of one row's classes, compiled once per SIMD target. Two kernels, and
-// the choice between them; docs/kernels.md has their story and the measurements.
+// The vector part, compiled once per SIMD target: three kernels, and the choice between them.
+// docs/kernels.md says how they work, and has the measurements behind the choice.
 #ifndef MLMARGIN_KERNEL_ROW_KERNEL_H_
 #define MLMARGIN_KERNEL_ROW_KERNEL_H_
 
@@ -50,8 +50,8 @@ struct Row {
 // Writes the mask of classes [begin, end) and returns the sum of the hinges of the row's labels
 // against those of the classes that are no labels. `begin` is a multiple of kMinPartClasses.
 //
-// Error, relative to the sum, of a range of n classes: (n / 16 + 40) * 2^-48 for kPairwise,
-// (n / 8 + 10) * 2^-53 for kSearch.
+// Error, relative to the sum, of a range of n classes: at most 2^-30 or (n / 16 + 64) * 48 * 2^-53
+// for kPairwise, (n / 8 + number of labels) * 2^-53 for kSearch.
 using SumRangeFunction = double (*)(const Row& row, int64_t begin, int64_t end);
 
 // Does the same for the rows [begin, end) of a call, of at most kMaxShortClasses classes; sums[i]
