@@ -44,9 +44,11 @@ void RunOnThreads(FloorFunction run, const std::byte* from, std::byte* to, size_
 std::vector<FloorWay> FloorWays(const std::byte* from, std::byte* to, size_t size, int threads) {
   std::vector<FloorWay> ways;
   for (const FloorKernel& kernel : FloorKernels()) {
-    ways.push_back({fmt::format("{}, 1 thread", kernel.name), [run = kernel.run, from, to, size] {
+    ways.push_back({fmt::format("{}, 1 thread", kernel.name),
+                    [run = kernel.run, from, to, size] {
                       sink.store(run(from, to, size), std::memory_order_relaxed);
-                    }});
+                    },
+                    kernel.streamed});
   }
   if (threads < 2) return ways;
   const auto arena = std::make_shared<tbb::task_arena>(threads);
@@ -54,7 +56,8 @@ std::vector<FloorWay> FloorWays(const std::byte* from, std::byte* to, size_t siz
     ways.push_back({fmt::format("{}, {} threads", kernel.name, threads),
                     [run = kernel.run, from, to, size, threads, arena] {
                       RunOnThreads(run, from, to, size, threads, arena.get());
-                    }});
+                    },
+                    kernel.streamed});
   }
   return ways;
 }

@@ -157,10 +157,11 @@ uint32_t RunCopy(const std::byte* from, std::byte* to, size_t size) {
   return std::to_integer<uint32_t>(to[size / 2]);
 }
 
-constexpr std::array kKernels = {
-    FloorKernel{"ordinary stores", RunInterleaved}, FloorKernel{"4 KiB blocks", RunSmallBlocks},
-    FloorKernel{"256 KiB blocks", RunLargeBlocks}, FloorKernel{"memcpy", RunCopy},
-    FloorKernel{"non-temporal stores", RunStreamed}};
+constexpr std::array kKernels = {FloorKernel{"ordinary stores", RunInterleaved, false},
+                                 FloorKernel{"4 KiB blocks", RunSmallBlocks, false},
+                                 FloorKernel{"256 KiB blocks", RunLargeBlocks, false},
+                                 FloorKernel{"memcpy", RunCopy, false},
+                                 FloorKernel{"non-temporal stores", RunStreamed, true}};
 
 }  // namespace
 

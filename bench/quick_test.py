@@ -35,7 +35,8 @@ class QuickTest(unittest.TestCase):
         self.assertIn(len(data["cases"]), (12, 24))
         for case in data["cases"]:
             for key in ("rows", "classes", "labels", "threads", "turns", "seconds",
-                        "median_seconds", "floor_seconds", "ratio", "bytes_per_second"):
+                        "median_seconds", "floor_seconds", "streamed_floor_seconds", "ratio",
+                        "bytes_per_second"):
                 self.assertGreater(case[key], 0, (key, case))
             self.assertIsNone(case["pytorch"])
 
@@ -43,6 +44,7 @@ class QuickTest(unittest.TestCase):
         self.make_page(page)
         text = page.read_text(encoding="utf-8")
         self.assertIn("4,096 × 2 |", text)
+        self.assertIn("| Floor, streamed |", text)
         page.write_text(text.replace("hand -->", "hand -->" + HAND_WRITTEN), encoding="utf-8")
         self.make_page(page)
         self.assertIn(HAND_WRITTEN, page.read_text(encoding="utf-8"))
