@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
@@ -41,13 +40,16 @@ inline constexpr size_t kDoubleLanes = hn::MaxLanes(Doubles());
 // it is three on AVX-512.
 HWY_INLINE void KeepInMemory(const void* stored) { asm volatile("" : : "r"(stored) : "memory"); }
 
+// max(0, hinge), with NaN as 0: of NaN and zero, every target's maximum is zero.
+HWY_INLINE DoubleVec PositivePart(DoubleVec hinge) { return hn::Max(hinge, hn::Zero(Doubles())); }
+
 HWY_INLINE double SumOfEight(const double* lanes) {
   return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
          ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
 // Of kLanes virtual lanes, in a fixed order.
-HWY_INLINE double SumOfLanes(const double* lanes) {
+HWY_INLINE double SumOfVirtualLanes(const double* lanes) {
   double sums[kLanes / 2];
   for (size_t i = 0; i < kLanes / 2; ++i) sums[i] = lanes[i] + lanes[i + kLanes / 2];
   return SumOfEight(sums);
@@ -55,7 +57,7 @@ HWY_INLINE double SumOfLanes(const double* lanes) {
 
 inline constexpr size_t kLineBytes = 64;  // Of the caches.
 
-// Classes that are looked at together: a bit of a word each.
+// Classes of a group, a bit of a word each.
 inline constexpr size_t kGroup = 64;
 inline constexpr size_t kGroupVectors = kGroup / kFloatLanes;
 
@@ -144,6 +146,12 @@ HWY_INLINE void CopyScores(const void* from, int64_t stride, size_t count, float
   }
 }
 
+// 64 bits of an array from any one on that is not in the last word.
+inline uint64_t BitsFrom(const uint64_t* words, size_t first) {
+  const uint64_t next = words[first / 64 + 1] << 1;
+  return words[first / 64] >> (first % 64) | next << (63 - first % 64);
+}
+
 // Which of the classes [begin, end), of one slice, are labels, a bit each.
 struct LabelBits {
   static constexpr int64_t kClasses = LabelList::kSliceClasses;
@@ -159,10 +167,7 @@ struct LabelBits {
   }
 
   // Of a group that begins anywhere before the last word.
-  uint64_t From(size_t first) const {
-    return words[first / kGroup] >> (first % kGroup) | words[first / kGroup + 1]
-                                                           << 1 << (kGroup - 1 - first % kGroup);
-  }
+  uint64_t From(size_t first) const { return BitsFrom(words, first); }
 };
 
 // ---- Mask ----------------------------------------------------------------------------------
@@ -263,9 +268,13 @@ class MaskStream {
 template <typename Element>
 HWY_INLINE void PrefetchScores(const Row& row, const Group& group) {
   if (row.scores.stride != 1) return;
-  constexpr size_t kAhead = 8 * kGroup;
-  const auto* const from = static_cast<const Element*>(row.scores.data) + group.begin + kAhead;
-  for (size_t i = 0; i < kGroup; i += kLineBytes / sizeof(Element)) hwy::Prefetch(from + i);
+  constexpr int64_t kAhead = 8 * static_cast<int64_t>(kGroup);
+  // An address only, which may be past the end.
+  const uintptr_t from = reinterpret_cast<uintptr_t>(row.scores.data) +
+                         static_cast<uintptr_t>(group.begin + kAhead) * sizeof(Element);
+  for (size_t i = 0; i < kGroup * sizeof(Element); i += kLineBytes) {
+    hwy::Prefetch(reinterpret_cast<const char*>(from + i));
+  }
 }
 
 // ---- The pass ------------------------------------------------------------------------------
@@ -339,6 +348,7 @@ template <class Loader, MaskWrite kMask, class Visit>
 HWY_INLINE void ForEachGroupWriting(const Row& row, int64_t begin, int64_t end,
                                     const Visit& visit) {
   using Element = typename Loader::Element;
+  constexpr bool kStream = kMask == MaskWrite::kStream;
   for (int64_t block = begin; block < end; block += LabelBits::kClasses) {
     const int64_t block_end = std::min(block + LabelBits::kClasses, end);
     const LabelBits labels(*row.labels, block, block_end);
@@ -346,15 +356,15 @@ HWY_INLINE void ForEachGroupWriting(const Row& row, int64_t begin, int64_t end,
     const size_t whole = classes / kGroup;
     const size_t rest = classes % kGroup;
     const size_t num_groups = whole + (rest != 0 ? 1 : 0);
-    MaskStream<Element> stream(Loader::One(), labels, kMask == MaskWrite::kStream ? classes : 0,
-                               static_cast<Element*>(row.mask) + block);
+    MaskStream<Element> stream(Loader::One(), labels, kStream ? classes : 0,
+                               kStream ? static_cast<Element*>(row.mask) + block : nullptr);
     for (size_t g = 0; g < num_groups; ++g) {
       const uint64_t bits = labels.words[g];
       const Group group = HWY_LIKELY(g < whole)
                               ? Group{block + static_cast<int64_t>(g * kGroup), kGroup, bits, bits}
                               : LastGroup(labels, block_end, whole, rest);
       if constexpr (kMask == MaskWrite::kStore) WriteMask(row, group);
-      if constexpr (kMask == MaskWrite::kStream) {
+      if constexpr (kStream) {
         stream.WriteGroup();
         PrefetchScores<Element>(row, group);
       }

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <limits>
 #include <mutex>
-#include <new>
 #include <string>
 
 #include "kernel/element.h"
@@ -32,18 +32,13 @@ constexpr int64_t kRowsPerThread = 4;
 
 int64_t DivideUp(int64_t a, int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
-// Masks of so many bytes in all would leave the caches before anyone reads them: they are written
-// past them.
-constexpr double kStreamBytes = 32 << 20;
-
 bool StreamMask(const LossArguments& args) {
   const int64_t bytes = ScoreBytes(args.score_type);
   const auto address = reinterpret_cast<uintptr_t>(args.mask.data);
   return args.mask.data != nullptr && args.mask.column_stride == 1 &&
          address % static_cast<uintptr_t>(bytes) == 0 &&
-         static_cast<double>(args.rows) * static_cast<double>(args.classes) *
-                 static_cast<double>(bytes) >=
-             kStreamBytes;
+         UseMaskStream(static_cast<double>(args.rows) * static_cast<double>(args.classes) *
+                       static_cast<double>(bytes));
 }
 
 // A row in work.
@@ -110,8 +105,11 @@ void Call::SetRow(int64_t n, Row* row) const {
 }
 
 LabelRow Call::LabelsAt(int64_t row) const {
-  return {Offset(args_.labels.data, row * args_.labels.row_stride * LabelBytes(args_.label_type)),
-          args_.labels.column_stride, args_.label_columns, args_.label_type};
+  // Without columns there may be no data either, and nothing to add to.
+  const int64_t bytes =
+      args_.label_columns == 0 ? 0 : row * args_.labels.row_stride * LabelBytes(args_.label_type);
+  return {Offset(args_.labels.data, bytes), args_.labels.column_stride, args_.label_columns,
+          args_.label_type};
 }
 
 void Call::AddBadLabels(const BadLabels& found) {
@@ -146,7 +144,7 @@ bool Call::ReadLabels(int64_t n, WorkingRow* row, BadLabels* found) const {
   if (!list.Read(LabelsAt(n), row->row.scores, n, found)) return false;
   const auto count = static_cast<int64_t>(list.scores().size());
   row->row.kernel = ChooseRowKernel(args_.classes, count);
-  if (row->row.kernel == RowKernel::kSearch && count > 0) {
+  if (row->row.kernel == RowKernel::kSearch && count > 0 && std::isfinite(list.scores()[0])) {
     return row->index.Build(&list, args_.classes, kernels_.find_thresholds);
   }
   list.FindThresholds();

@@ -127,6 +127,8 @@ HWY_INLINE void AddClasses(const float* HWY_RESTRICT scores, const PairLabels& l
       DoubleVec factor = hn::PromoteTo(dd, hn::LoadU(half_float, scores + i));
       if constexpr (kMode != PairMode::kFirst) factor = hn::Add(high, factor);
       if constexpr (kMode == PairMode::kSecondWithLow) factor = hn::Add(factor, low);
+      // What stands for no class may be -inf: the floor of the lowest score's threshold.
+      if constexpr (kMode != PairMode::kFirst) factor = PositivePart(factor);
       const DoubleVec count = hn::PromoteTo(dd, hn::Load(half_int, stored + i));
       sum = hn::Add(sum, hn::Mul(count, factor));
     }
@@ -173,7 +175,7 @@ HWY_NOINLINE double SecondTry(const Row& row, int64_t begin, int64_t end,
       labels.low != 0
           ? AddRange<Loader, PairMode::kSecondWithLow>(row, false, begin, end, labels, &sums)
           : AddRange<Loader, PairMode::kSecond>(row, false, begin, end, labels, &sums);
-  return SumOfLanes(sums.products) - totals.offsets;
+  return SumOfVirtualLanes(sums.products) - totals.offsets;
 }
 
 template <class Loader>
@@ -189,7 +191,7 @@ HWY_INLINE double SumRangePairwise(const Row& row, int64_t begin, int64_t end) {
     const PairTotals totals =
         AddRange<Loader, PairMode::kFirst>(row, write_mask, begin, end, labels, &sums);
     const double shift = labels.high * totals.pairs + labels.low * totals.pairs;
-    const double products = SumOfLanes(sums.products) + shift;
+    const double products = SumOfVirtualLanes(sums.products) + shift;
     const double total = products - totals.offsets;
     // At least the sum of what was added up, taken positive: |y| <= (y - t) + |t|.
     const double size = std::abs(products) + 2 * std::abs(shift) + totals.offsets;

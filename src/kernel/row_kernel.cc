@@ -41,6 +41,7 @@ double SumRangeTyped(const Row& row, int64_t begin, int64_t end) {
   if (std::isinf(row.labels->scores()[0])) return SumRangeInfinite<Loader>(row, begin, end);
   // Pairs are counted in 32 bits.
   constexpr int64_t kMaxClasses = int64_t{1} << 30;
+  static_assert(kMaxClasses % LabelList::kSliceClasses == 0);
   double sum = 0;
   for (int64_t at = begin; at < end; at += kMaxClasses) {
     const int64_t to = std::min(at + kMaxClasses, end);
@@ -97,10 +98,18 @@ namespace mlmargin::kernel {
 namespace {
 
 std::optional<RowKernel> forced_kernel;
+std::optional<bool> forced_stream;
 
 }  // namespace
 
 void ForceRowKernel(std::optional<RowKernel> kernel) { forced_kernel = kernel; }
+void ForceMaskStream(std::optional<bool> stream) { forced_stream = stream; }
+
+bool UseMaskStream(double mask_bytes) {
+  // So large a mask would leave the caches before anyone reads it.
+  constexpr double kLargeMaskBytes = 32 << 20;
+  return forced_stream.value_or(mask_bytes >= kLargeMaskBytes);
+}
 
 bool UseShortRows(int64_t classes) {
   if (forced_kernel.has_value() && *forced_kernel != RowKernel::kShort) return false;

@@ -17,6 +17,7 @@ namespace mlmargin::kernel {
 // one thread alone and many threads over one row add in the same order. Both numbers are part of
 // the results' bits.
 inline constexpr int64_t kMinPartClasses = 16384;
+static_assert(kMinPartClasses % LabelList::kSliceClasses == 0, "A slice belongs to one part");
 inline constexpr int64_t kMaxParts = 1024;
 
 enum class RowKernel {
@@ -32,9 +33,13 @@ bool UseShortRows(int64_t classes);
 // kPairwise or kSearch, for a row with so many finite label scores.
 RowKernel ChooseRowKernel(int64_t classes, int64_t labels);
 
-// For tests and benchmarks: sends every row to one kernel; without a value the choice is free
-// again. Must not be called while a computation runs.
+// Whether a call writes masks of so many bytes in all past the caches.
+bool UseMaskStream(double mask_bytes);
+
+// For tests and benchmarks: send every row that it can do to one kernel, every mask past the caches
+// or none; without a value the choice is free again. Must not be called while a computation runs.
 void ForceRowKernel(std::optional<RowKernel> kernel);
+void ForceMaskStream(std::optional<bool> stream);
 
 // One row: its scores, its labels, and where its mask goes.
 struct Row {

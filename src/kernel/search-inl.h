@@ -8,11 +8,8 @@
 #define MLMARGIN_KERNEL_SEARCH_INL_H_
 #endif
 
-#include <algorithm>
-
 #include "hwy/highway.h"
 #include "kernel/active_scores-inl.h"
-#include "kernel/threshold.h"
 #include "kernel/threshold_index.h"
 #include "kernel/thresholds-inl.h"
 
@@ -20,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace mlmargin::kernel::HWY_NAMESPACE {
 
 // Scores above the lowest threshold, in the order of their classes, and what is found for each.
-struct ActiveScores {
+struct ActiveBuffer {
   static constexpr size_t kEnough = 1024;  // Then they are worked off.
   static constexpr size_t kCapacity = kEnough + kGroup + kLanes;
   HWY_ALIGN float scores[kCapacity];
@@ -31,7 +28,7 @@ struct ActiveScores {
 };
 
 HWY_INLINE void Append(const float* HWY_RESTRICT scores, float lowest,
-                       ActiveScores* HWY_RESTRICT active) {
+                       ActiveBuffer* HWY_RESTRICT active) {
   size_t size = active->size;
 #if HWY_TARGET <= HWY_AVX3
   const Floats df;
@@ -51,7 +48,7 @@ HWY_INLINE void Append(const float* HWY_RESTRICT scores, float lowest,
   active->size = size;
 }
 
-HWY_INLINE void FindBuckets(const ThresholdIndex& index, ActiveScores* HWY_RESTRICT active) {
+HWY_INLINE void FindBuckets(const ThresholdIndex& index, ActiveBuffer* HWY_RESTRICT active) {
   for (size_t i = 0; i < active->size; i += kFloatLanes) {
     const FloatVec y = hn::Load(Floats(), active->scores + i);
     hn::Store(BucketsOf(y, index.map()), Ints(), active->counts + i);
@@ -84,7 +81,7 @@ HWY_INLINE int32_t CountBelow(const ThresholdIndex& index, float y, int32_t buck
 
 // The counts, and with them what the index has for each.
 template <bool kCrowded>
-HWY_INLINE void LookUp(const ThresholdIndex& index, ActiveScores* HWY_RESTRICT active) {
+HWY_INLINE void LookUp(const ThresholdIndex& index, ActiveBuffer* HWY_RESTRICT active) {
   const float* HWY_RESTRICT label_scores = index.scores();
   const double* HWY_RESTRICT bases = index.base();
   const size_t size = active->size;
@@ -105,7 +102,7 @@ HWY_INLINE void LookUp(const ThresholdIndex& index, ActiveScores* HWY_RESTRICT a
 
 // Adds count * hinge + base of the i-th active class to lane i modulo kLanes.
 template <bool kLow>
-HWY_INLINE void AddActive(const ActiveScores& active, double* HWY_RESTRICT lanes) {
+HWY_INLINE void AddActive(const ActiveBuffer& active, double* HWY_RESTRICT lanes) {
   const Doubles dd;
   const hn::Rebind<float, Doubles> df;
   const hn::Rebind<int32_t, Doubles> di;
@@ -131,7 +128,7 @@ HWY_INLINE void AddActive(const ActiveScores& active, double* HWY_RESTRICT lanes
   }
 }
 
-HWY_INLINE void WorkOff(const ThresholdIndex& index, ActiveScores* HWY_RESTRICT active,
+HWY_INLINE void WorkOff(const ThresholdIndex& index, ActiveBuffer* HWY_RESTRICT active,
                         double* HWY_RESTRICT lanes) {
   FindBuckets(index, active);
   if (index.crowded()) {
@@ -151,17 +148,17 @@ template <class Loader>
 HWY_NOINLINE double SumRangeSearch(const Row& row, int64_t begin, int64_t end) {
   const ThresholdIndex& index = *row.index;
   const float lowest = index.thresholds()[0];
-  ActiveScores active;
+  ActiveBuffer active;
   HWY_ALIGN double lanes[kLanes] = {};
   ForEachActiveGroup<Loader>(row, row.mask != nullptr, begin, end, lowest,
                              [&](const float* group) MLMARGIN_LAMBDA {
                                Append(group, lowest, &active);
-                               if (active.size >= ActiveScores::kEnough) {
+                               if (active.size >= ActiveBuffer::kEnough) {
                                  WorkOff(index, &active, lanes);
                                }
                              });
   WorkOff(index, &active, lanes);
-  return SumOfLanes(lanes);
+  return SumOfVirtualLanes(lanes);
 }
 
 }  // namespace mlmargin::kernel::HWY_NAMESPACE

@@ -86,9 +86,7 @@ HWY_INLINE bool ReadShortLabels(const void* from, int64_t stride, int64_t column
 
 // The labels among kLanes classes, a bit each, of which the first is anywhere.
 HWY_INLINE uint32_t LabelBitsFrom(const ShortLabels& labels, size_t first) {
-  const uint64_t word = labels.bits[first / 64] >> (first % 64);
-  const uint64_t next = labels.bits[first / 64 + 1] << 1 << (63 - first % 64);
-  return static_cast<uint32_t>(word | next) & 0xFFFF;
+  return static_cast<uint32_t>(BitsFrom(labels.bits, first)) & 0xFFFF;
 }
 
 // The same where the first is a multiple of kLanes.
@@ -121,17 +119,6 @@ HWY_INLINE void WriteShortMask(const Row& row, const ShortLabels& labels, Elemen
   for (size_t i = 0; i < classes; ++i) {
     StoreMaskElement(row, static_cast<int64_t>(i), (labels.bits[i / 64] >> (i % 64) & 1) != 0);
   }
-}
-
-// max(0, hinge), with NaN as 0.
-HWY_INLINE DoubleVec PositivePart(DoubleVec hinge) {
-  const DoubleVec zero = hn::Zero(Doubles());
-#if HWY_ARCH_X86 || HWY_ARCH_ARM_A64
-  // Of these targets' maximum with NaN comes the other, or the second, operand; the portable
-  // target's is not sure.
-  if constexpr (kDoubleLanes > 1) return hn::Max(hinge, zero);
-#endif
-  return hn::IfThenElseZero(hn::Gt(hinge, zero), hinge);
 }
 
 template <bool kLow>
@@ -196,7 +183,7 @@ HWY_INLINE double SumShortRow(const typename Loader::Element* HWY_RESTRICT score
   }
   HWY_ALIGN double lanes[kLanes];
   for (size_t v = 0; v < kVectors; ++v) hn::Store(sums[v], dd, lanes + v * kDoubleLanes);
-  return SumOfLanes(lanes);
+  return SumOfVirtualLanes(lanes);
 }
 
 template <class Loader>
@@ -247,13 +234,15 @@ HWY_INLINE int64_t SumShortRowsTyped(const LossArguments& args, int64_t begin, i
   row.scores.type = Loader::kType;
   row.mask_stride = args.mask.column_stride;
   constexpr auto kBytes = static_cast<int64_t>(sizeof(typename Loader::Element));
-  const int64_t label_bytes = args.labels.row_stride * static_cast<int64_t>(sizeof(Label));
+  // Without columns there may be no data either, and nothing to add to.
+  const int64_t label_bytes =
+      args.label_columns == 0 ? 0 : args.labels.row_stride * static_cast<int64_t>(sizeof(Label));
   constexpr int64_t kRowsAhead = 8;
   ShortLabels labels;
   for (int64_t n = begin; n < end; ++n) {
     // The labels lie too far apart for the processor's own prefetching.
-    hwy::Prefetch(static_cast<const char*>(Offset(args.labels.data, 0)) +
-                  std::min(n + kRowsAhead, end - 1) * label_bytes);
+    hwy::Prefetch(static_cast<const char*>(
+        Offset(args.labels.data, std::min(n + kRowsAhead, end - 1) * label_bytes)));
     row.scores.data = Offset(args.scores.data, n * args.scores.row_stride * kBytes);
     if (!ReadShortLabels<Label, Loader>(Offset(args.labels.data, n * label_bytes),
                                         args.labels.column_stride, args.label_columns, row.scores,

@@ -5,7 +5,6 @@
 #define MLMARGIN_KERNEL_THRESHOLD_H_
 
 #include <bit>
-#include <cmath>
 #include <cstdint>
 
 namespace mlmargin::kernel {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <new>
+#include <span>
 
 #include "hwy/contrib/sort/vqsort.h"
 #include "kernel/threshold.h"
@@ -18,8 +19,9 @@ bool ThresholdIndex::Build(LabelList* labels, int64_t classes,
   constexpr int64_t kClassesPerBucket = 8;
   const std::span<float> scores = labels->scores();
   size_ = static_cast<int64_t>(scores.size());
-  const int64_t num_buckets =
-      std::max({int64_t{1}, 2 * size_ - 4, std::min(classes / kClassesPerBucket, kInlineBuckets)});
+  constexpr int64_t kMaxBuckets = 1 << 24;  // A float holds their numbers exactly.
+  const int64_t few = std::min(classes / kClassesPerBucket, kInlineBuckets);
+  const int64_t num_buckets = std::min(kMaxBuckets, std::max({int64_t{1}, 2 * size_ - 4, few}));
   if (!Reserve(num_buckets)) return false;
   hwy::Sorter()(scores.data(), scores.size(), hwy::SortAscending());
   scores_ = scores.data();
@@ -29,7 +31,7 @@ bool ThresholdIndex::Build(LabelList* labels, int64_t classes,
   const float lowest = FloorThreshold(scores.front());
   map_.lowest = lowest;
   map_.last = static_cast<int32_t>(num_buckets - 1);
-  // A range of zero, or infinite, puts all thresholds into the first bucket, or the last.
+  // A range of zero, or infinite, puts each threshold into the first bucket or the last.
   map_.scale = std::min(static_cast<float>(map_.last) / (FloorThreshold(scores.back()) - lowest),
                         std::numeric_limits<float>::max());
   // The buckets are only needed until the base is.

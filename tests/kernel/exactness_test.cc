@@ -37,14 +37,14 @@ class ExactnessTest : public ::testing::Test {
  protected:
   ~ExactnessTest() override {
     EXPECT_TRUE(SetTarget("").ok());
-    kernel::ForceRowKernel(std::nullopt);
+    UseAnyKernel();
   }
 };
 
 void ExpectExactForEveryKernelAndTarget(const Batch& batch) {
   const Expected expected(batch);
   for (const KernelChoice& choice : kKernelChoices) {
-    kernel::ForceRowKernel(choice.kernel);
+    choice.Use();
     for (const std::string& target : SupportedTargets()) {
       ASSERT_TRUE(SetTarget(target).ok());
       for (const Reduction reduction : kReductions) {
@@ -128,7 +128,7 @@ RC_GTEST_FIXTURE_PROP(ExactnessTest, AnyFiniteScoresAreWithinOneUlp, ()) {
                                                            rc::gen::inRange<int64_t>(-1, classes));
   const Expected expected(batch);
   for (const KernelChoice& choice : kKernelChoices) {
-    kernel::ForceRowKernel(choice.kernel);
+    choice.Use();
     const KernelResult result = RunKernel(batch, Reduction::kNone);
     RC_ASSERT(UlpError(format, expected.Losses(0)[0], result.losses[0]) <= 1.0);
   }
@@ -143,7 +143,7 @@ float LossOf(const std::vector<float>& scores, const std::vector<int64_t>& label
 
 class SpecialValuesTest : public ExactnessTest, public ::testing::WithParamInterface<KernelChoice> {
  protected:
-  SpecialValuesTest() { kernel::ForceRowKernel(GetParam().kernel); }
+  SpecialValuesTest() { GetParam().Use(); }
 };
 
 INSTANTIATE_TEST_SUITE_P(RowKernels, SpecialValuesTest, ::testing::ValuesIn(kKernelChoices),
@@ -153,6 +153,26 @@ TEST_P(SpecialValuesTest, HingesFarBelowTheScoresSurvive) {
   EXPECT_EQ(LossOf({-1e-30f, -1.0f}, {0}), 5e-31f);
   EXPECT_EQ(LossOf({-1e-40f, -1.0f}, {0}), 1e-40f / 2);
   EXPECT_EQ(LossOf({16777218.0f, 16777218.0f}, {0}), 0.5f);
+}
+
+// Its threshold has no float below it but -inf. Others mask scores with it.
+TEST_F(ExactnessTest, LabelsOfTheLowestFiniteScoreHaveFiniteLosses) {
+  for (const FloatFormat& format : kFormats) {
+    const uint32_t lowest = (1u << (format.bits - 1)) | (format.infinity() - 1);
+    for (const size_t classes : {2, 100, 129, 257, 2049}) {
+      for (const size_t labels : {size_t{1}, classes / 2}) {
+        Batch batch{format, 1, static_cast<int64_t>(classes), {}, {}};
+        batch.scores.assign(classes, 0);
+        batch.labels.assign(classes, -1);
+        for (size_t l = 0; l < labels; ++l) {
+          batch.labels[l] = static_cast<int64_t>(l);
+          batch.scores[l] = lowest;
+        }
+        if (labels > 1) batch.scores.back() = lowest;
+        ExpectExactForEveryKernelAndTarget(batch);
+      }
+    }
+  }
 }
 
 TEST_P(SpecialValuesTest, InfinitiesAndNaNFollowIeee) {

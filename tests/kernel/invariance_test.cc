@@ -18,11 +18,11 @@ constexpr FloatFormat kFormats[] = {kFloat32, kFloat16, kBFloat16};
 
 class InvarianceTest : public ::testing::TestWithParam<KernelChoice> {
  protected:
-  InvarianceTest() { kernel::ForceRowKernel(GetParam().kernel); }
+  InvarianceTest() { GetParam().Use(); }
   ~InvarianceTest() override {
     EXPECT_TRUE(SetTarget("").ok());
     EXPECT_TRUE(SetNumThreads(0).ok());
-    kernel::ForceRowKernel(std::nullopt);
+    UseAnyKernel();
   }
 
   // One long row, some middling ones, many short ones: each way of splitting the work.

@@ -27,12 +27,21 @@ inline ScoreType TypeOf(const FloatFormat& format) {
 struct KernelChoice {
   const char* name;
   std::optional<kernel::RowKernel> kernel;
+  std::optional<bool> stream_mask;
+
+  void Use() const {
+    kernel::ForceRowKernel(kernel);
+    kernel::ForceMaskStream(stream_mask);
+  }
 };
+inline void UseAnyKernel() { KernelChoice{"", std::nullopt, std::nullopt}.Use(); }
 inline void PrintTo(const KernelChoice& choice, std::ostream* out) { *out << choice.name; }
-inline constexpr KernelChoice kKernelChoices[] = {{"chosen", std::nullopt},
-                                                  {"short", kernel::RowKernel::kShort},
-                                                  {"pairwise", kernel::RowKernel::kPairwise},
-                                                  {"search", kernel::RowKernel::kSearch}};
+inline constexpr KernelChoice kKernelChoices[] = {
+    {"chosen", std::nullopt, std::nullopt},
+    {"short", kernel::RowKernel::kShort, std::nullopt},
+    {"pairwise", kernel::RowKernel::kPairwise, std::nullopt},
+    {"streaming", kernel::RowKernel::kPairwise, true},
+    {"search", kernel::RowKernel::kSearch, std::nullopt}};
 
 // Bit patterns as an array of the format, which begins `misalignment` bytes into the buffer.
 class ElementArray {
