@@ -244,8 +244,9 @@ Status Call::Run(BadLabels* bad_labels) {
                   ", position " + std::to_string(bad_labels_.column)};
     }
   }
-  const bool by_classes =
-      threads_ > 1 && args_.rows < kRowsPerThread * threads_ && args_.classes > kTaskClasses;
+  // Rows that come out even need no help, and each thread then reads the labels of its own.
+  const bool by_classes = args_.rows < kRowsPerThread * threads_ && args_.rows % threads_ != 0 &&
+                          args_.classes > kTaskClasses;
   if (by_classes) {
     WorkingRow row;
     for (int64_t n = 0; n < args_.rows && !out_of_memory_; ++n) ComputeRowByParts(n, &row);
