@@ -27,7 +27,7 @@ constexpr int64_t kTaskClasses = 32768;
 // Below this many classes in all a call stays on its thread: waking another costs more.
 constexpr int64_t kSerialClasses = 16384;
 
-// Fewer rows than this per thread, and long ones, are split by classes.
+// Fewer rows than this per thread, if long, are split by classes, unless they come out even.
 constexpr int64_t kRowsPerThread = 4;
 
 int64_t DivideUp(int64_t a, int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
