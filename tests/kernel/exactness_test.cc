@@ -159,7 +159,7 @@ TEST_P(SpecialValuesTest, HingesFarBelowTheScoresSurvive) {
 TEST_F(ExactnessTest, LabelsOfTheLowestFiniteScoreHaveFiniteLosses) {
   for (const FloatFormat& format : kFormats) {
     const uint32_t lowest = (1u << (format.bits - 1)) | (format.infinity() - 1);
-    for (const size_t classes : {2, 100, 129, 257, 2049}) {
+    for (const size_t classes : {2u, 100u, 129u, 257u, 2049u}) {
       for (const size_t labels : {size_t{1}, classes / 2}) {
         Batch batch{format, 1, static_cast<int64_t>(classes), {}, {}};
         batch.scores.assign(classes, 0);

@@ -33,7 +33,7 @@ std::vector<Case> Cases() {
                              {"signed zeros", {0.0f, -0.0f, 0.0f, 1.0f, -0.0f}},
                              {"infinite range", {-3e38f, 0, 1, 2, 3e38f}},
                              {"subnormal range", {1.0f, 1.0f, std::nextafter(1.0f, 2.0f)}}};
-  for (const size_t size : {2, 33, 64, 65, 500, 5000}) {
+  for (const size_t size : {2u, 33u, 64u, 65u, 500u, 5000u}) {
     Case spread{"normal " + std::to_string(size), {}};
     Case outlier{"outlier " + std::to_string(size), {-1e9f}};
     Case tiny{"tiny " + std::to_string(size), {}};
