@@ -72,16 +72,15 @@ struct Group {
 
 // ---- Scores to float -----------------------------------------------------------------------
 
-// Load gives a vector of floats, LoadDouble one of doubles, of as many scores as it has lanes.
+// LoadFloats reads as many scores as the vector has lanes.
 
 struct LoadFloat32 {
   static constexpr ScoreType kType = ScoreType::kFloat32;
   using Element = float;
   static Element One() { return 1.0f; }
-  static HWY_INLINE FloatVec Load(const Element* from) { return hn::LoadU(Floats(), from); }
-  static HWY_INLINE DoubleVec LoadDouble(const Element* from) {
-    const hn::Rebind<float, Doubles> df;
-    return hn::PromoteTo(Doubles(), hn::LoadU(df, from));
+  template <class D>
+  static HWY_INLINE hn::Vec<D> LoadFloats(D df, const Element* from) {
+    return hn::LoadU(df, from);
   }
 };
 
@@ -94,10 +93,6 @@ struct LoadBFloat16 {
     const hn::Rebind<uint16_t, D> d16;
     const hn::Rebind<uint32_t, D> d32;
     return hn::BitCast(df, hn::ShiftLeft<16>(hn::PromoteTo(d32, hn::LoadU(d16, from))));
-  }
-  static HWY_INLINE FloatVec Load(const Element* from) { return LoadFloats(Floats(), from); }
-  static HWY_INLINE DoubleVec LoadDouble(const Element* from) {
-    return hn::PromoteTo(Doubles(), LoadFloats(hn::Rebind<float, Doubles>(), from));
   }
 };
 
@@ -121,11 +116,16 @@ struct LoadFloat16 {
         hn::IfThenElse(special, hn::Or(magnitude, infinity), hn::BitCast(d32, scaled));
     return hn::BitCast(df, hn::Or(value, sign));
   }
-  static HWY_INLINE FloatVec Load(const Element* from) { return LoadFloats(Floats(), from); }
-  static HWY_INLINE DoubleVec LoadDouble(const Element* from) {
-    return hn::PromoteTo(Doubles(), LoadFloats(hn::Rebind<float, Doubles>(), from));
-  }
 };
+
+template <class Loader>
+HWY_INLINE FloatVec LoadFloatVec(const typename Loader::Element* from) {
+  return Loader::LoadFloats(Floats(), from);
+}
+template <class Loader>
+HWY_INLINE DoubleVec LoadDoubleVec(const typename Loader::Element* from) {
+  return hn::PromoteTo(Doubles(), Loader::LoadFloats(hn::Rebind<float, Doubles>(), from));
+}
 
 // Copies `count` <= kGroup scores that are not a whole contiguous group.
 template <class Loader>
@@ -134,10 +134,11 @@ HWY_INLINE void CopyScores(const void* from, int64_t stride, size_t count, float
   if (stride == 1 && count >= kFloatLanes) {
     const auto* const elements = static_cast<const Element*>(from);
     for (size_t i = 0; i + kFloatLanes <= count; i += kFloatLanes) {
-      hn::StoreU(Loader::Load(elements + i), Floats(), to + i);
+      hn::StoreU(LoadFloatVec<Loader>(elements + i), Floats(), to + i);
     }
     // The last vector overlaps the one before.
-    hn::StoreU(Loader::Load(elements + count - kFloatLanes), Floats(), to + count - kFloatLanes);
+    hn::StoreU(LoadFloatVec<Loader>(elements + count - kFloatLanes), Floats(),
+               to + count - kFloatLanes);
     return;
   }
   const int64_t step = stride * static_cast<int64_t>(sizeof(Element));
@@ -292,7 +293,7 @@ HWY_INLINE const float* GroupScores(const Row& row, const Group& group, float lo
     const auto* const elements = static_cast<const Element*>(from);
     if constexpr (Loader::kType == ScoreType::kFloat32) return elements;
     for (size_t i = 0; i < kGroup; i += kFloatLanes) {
-      hn::Store(Loader::Load(elements + i), df, copy + i);
+      hn::Store(LoadFloatVec<Loader>(elements + i), df, copy + i);
     }
     return copy;
   }

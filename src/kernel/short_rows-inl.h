@@ -144,7 +144,7 @@ HWY_INLINE void AddShort(const typename Loader::Element* HWY_RESTRICT scores, ui
   DoubleVec y[kVectors];
   DoubleVec hinges[kVectors];
   for (size_t v = 0; v < kVectors; ++v) {
-    y[v] = Loader::LoadDouble(scores + v * kDoubleLanes);
+    y[v] = LoadDoubleVec<Loader>(scores + v * kDoubleLanes);
     hinges[v] = PairOfHinges<kLow>(y[v], labels, 0);
   }
   for (size_t j = 2; j < num_labels; j += 2) {
