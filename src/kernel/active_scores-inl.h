@@ -153,22 +153,32 @@ inline uint64_t BitsFrom(const uint64_t* words, size_t first) {
   return words[first / 64] >> (first % 64) | next << (63 - first % 64);
 }
 
-// Which of the classes [begin, end), of one slice, are labels, a bit each.
+// Which of the classes [begin, end), of one slice, are labels, a bit each, and a word more.
 struct LabelBits {
   static constexpr int64_t kClasses = LabelList::kSliceClasses;
-  uint64_t words[static_cast<size_t>(kClasses) / kGroup + 1];
+  const uint64_t* words;
 
   LabelBits(const LabelList& labels, int64_t begin, int64_t end) {
-    std::fill_n(words, static_cast<size_t>(end - begin) / kGroup + 1, 0);
+    if (labels.dense()) {
+      words = labels.bits() + begin / static_cast<int64_t>(kGroup);
+      return;
+    }
+    words = own_;
+    std::fill_n(own_, static_cast<size_t>(end - begin) / kGroup + 1, 0);
     for (const int64_t label : labels.ClassesNear(begin)) {
       if (label < begin || label >= end) continue;
       const auto i = static_cast<size_t>(label - begin);
-      words[i / kGroup] |= uint64_t{1} << (i % kGroup);
+      own_[i / kGroup] |= uint64_t{1} << (i % kGroup);
     }
   }
+  LabelBits(const LabelBits&) = delete;
+  LabelBits& operator=(const LabelBits&) = delete;
 
   // Of a group that begins anywhere before the last word.
   uint64_t From(size_t first) const { return BitsFrom(words, first); }
+
+ private:
+  uint64_t own_[static_cast<size_t>(kClasses) / kGroup + 1];
 };
 
 // ---- Mask ----------------------------------------------------------------------------------
@@ -269,7 +279,7 @@ class MaskStream {
 template <typename Element>
 HWY_INLINE void PrefetchScores(const Row& row, const Group& group) {
   if (row.scores.stride != 1) return;
-  constexpr int64_t kAhead = 8 * static_cast<int64_t>(kGroup);
+  constexpr int64_t kAhead = 32 * static_cast<int64_t>(kGroup);
   // An address only, which may be past the end.
   const uintptr_t from = reinterpret_cast<uintptr_t>(row.scores.data) +
                          static_cast<uintptr_t>(group.begin + kAhead) * sizeof(Element);
@@ -302,17 +312,19 @@ HWY_INLINE const float* GroupScores(const Row& row, const Group& group, float lo
   return copy;
 }
 
-// Which scores of a group may have a hinge.
+// Which scores of a group may have a hinge: those above the lowest threshold that are to count.
 struct ActiveMasks {
   hn::Mask<Floats> masks[kGroupVectors];
+  const bool any_excluded;
 
-  HWY_INLINE ActiveMasks(const float* HWY_RESTRICT scores, const Group& group, float lowest) {
+  HWY_INLINE ActiveMasks(const float* HWY_RESTRICT scores, const Group& group, float lowest)
+      : any_excluded(group.excluded != 0) {
     const Floats df;
     const FloatVec bound = hn::Set(df, lowest);
     for (size_t v = 0; v < kGroupVectors; ++v) {
       masks[v] = hn::Gt(hn::LoadU(df, scores + v * kFloatLanes), bound);
     }
-    if (group.excluded == 0) return;
+    if (!any_excluded) return;
     for (size_t v = 0; v < kGroupVectors; ++v) {
       masks[v] = hn::AndNot(LabelMask(df, group.excluded, v * kFloatLanes), masks[v]);
     }
@@ -387,24 +399,18 @@ HWY_INLINE void ForEachGroup(const Row& row, bool write_mask, int64_t begin, int
   }
 }
 
-// Reads the scores of the classes [begin, end) and writes their mask if asked to; calls use(scores)
-// for the groups of kGroup classes with a score above `lowest`, which is itself in the place of
-// those that are not to count. With kCarefully false, groups without labels are left as they are,
-// NaN and infinities included.
-template <class Loader, bool kCarefully = true, class Use>
+// Reads the scores of the classes [begin, end) and writes their mask if asked to; calls
+// use(scores, active) for the groups of kGroup classes with a score above `lowest`.
+template <class Loader, class Use>
 HWY_INLINE void ForEachActiveGroup(const Row& row, bool write_mask, int64_t begin, int64_t end,
                                    float lowest, const Use& use) {
   HWY_ALIGN float copy[kGroup];
   ForEachGroup<Loader>(row, write_mask, begin, end, [&](const Group& group) MLMARGIN_LAMBDA {
-    const float* scores = GroupScores<Loader>(row, group, lowest, copy);
+    const float* const scores = GroupScores<Loader>(row, group, lowest, copy);
     const ActiveMasks active(scores, group, lowest);
     // Scores of a trained model: hardly any class is above even the lowest threshold.
     if (active.None()) return;
-    if (kCarefully || HWY_UNLIKELY(group.excluded != 0)) {
-      active.Clean(scores, lowest, copy);
-      scores = copy;
-    }
-    use(scores);
+    use(scores, active);
   });
 }
 

@@ -33,9 +33,46 @@ void VisitLabels(const LabelRow& labels, Visit&& visit) {
   }
 }
 
+// How many there are before the first -1.
+template <typename T>
+int64_t Length(const LabelRow& labels) {
+  const int64_t step = labels.stride * static_cast<int64_t>(sizeof(T));
+  int64_t column = 0;
+  while (column < labels.columns && LoadUnaligned<T>(Offset(labels.data, column * step)) != -1) {
+    ++column;
+  }
+  return column;
+}
+
 bool IsClass(int64_t value, int64_t classes) {
   return static_cast<uint64_t>(value) < static_cast<uint64_t>(classes);
 }
+
+// Keeps the scores that a hinge can be positive for.
+class ScoreFilter {
+ public:
+  explicit ScoreFilter(float* out) : out_(out) {}
+
+  void Add(float score) {
+    out_[count_] = score;
+    count_ += score < kInfinity ? 1 : 0;
+    min_ = score < min_ ? score : min_;
+  }
+
+  // Returns their number.
+  size_t Finish() {
+    if (min_ == -kInfinity) {
+      out_[0] = min_;
+      count_ = 1;
+    }
+    return count_;
+  }
+
+ private:
+  float* const out_;
+  size_t count_ = 0;
+  float min_ = 0;
+};
 
 }  // namespace
 
@@ -53,38 +90,77 @@ void MergeBadLabels(const BadLabels& from, BadLabels* into) {
 }
 
 bool LabelList::Read(const LabelRow& labels, const ScoreRow& scores, int64_t row, BadLabels* bad) {
-  int64_t count = 0;
-  VisitLabels(labels, [&](int64_t column, int64_t value) {
-    if (!IsClass(value, scores.classes)) return NoteBadLabel(row, column, value, bad);
-    if (count < capacity_) unsorted()[count] = value;
-    ++count;
-  });
-  if (count > capacity_) {
-    if (!Reserve(count)) return false;
-    // A label that another thread changed meanwhile must not overrun the list.
-    const int64_t limit = count;
-    count = 0;
-    VisitLabels(labels, [&](int64_t, int64_t value) {
-      if (IsClass(value, scores.classes) && count < limit) unsorted()[count++] = value;
-    });
+  const bool narrow = labels.type == LabelType::kInt32;
+  const int64_t length = narrow ? Length<int32_t>(labels) : Length<int64_t>(labels);
+  if (length > capacity_ && !Reserve(length)) return false;
+  // That another thread may change labels meanwhile must not overrun the list.
+  const LabelRow before_end = {labels.data, labels.stride, length, labels.type};
+  dense_ = length > kInline && (scores.classes - 1) / kMaxClassesPerDenseLabel < length;
+  if (narrow) {
+    ReadTyped<int32_t>(before_end, scores, row, bad);
+  } else {
+    ReadTyped<int64_t>(before_end, scores, row, bad);
   }
-  size_ = count;
-  SortBySlice(scores.classes);
-  ReadScores(scores);
   return true;
 }
 
+template <typename Label>
+void LabelList::ReadTyped(const LabelRow& labels, const ScoreRow& scores, int64_t row,
+                          BadLabels* bad) {
+  if (!dense_) ReadClasses<Label>(labels, scores.classes, row, bad);
+  switch (scores.type) {
+    case ScoreType::kFloat32:
+      return dense_ ? ReadDense<Label, ScoreType::kFloat32>(labels, scores, row, bad)
+                    : ReadScores<ScoreType::kFloat32>(scores);
+    case ScoreType::kFloat16:
+      return dense_ ? ReadDense<Label, ScoreType::kFloat16>(labels, scores, row, bad)
+                    : ReadScores<ScoreType::kFloat16>(scores);
+    case ScoreType::kBFloat16:
+      return dense_ ? ReadDense<Label, ScoreType::kBFloat16>(labels, scores, row, bad)
+                    : ReadScores<ScoreType::kBFloat16>(scores);
+  }
+}
+
+template <typename Label>
+void LabelList::ReadClasses(const LabelRow& labels, int64_t classes, int64_t row, BadLabels* bad) {
+  const bool sort = labels.columns > kInline;
+  int64_t* const out = sort ? unsorted() : classes_;
+  int64_t count = 0;
+  VisitTyped<Label>(labels, [&](int64_t column, int64_t value) {
+    if (!IsClass(value, classes)) return NoteBadLabel(row, column, value, bad);
+    out[count++] = value;
+  });
+  size_ = count;
+  if (sort) return SortBySlice(classes);
+  slice_shift_ = 63;
+  slice_begin_[0] = 0;
+  slice_begin_[1] = count;
+}
+
+template <typename Label, ScoreType kType>
+void LabelList::ReadDense(const LabelRow& labels, const ScoreRow& scores, int64_t row,
+                          BadLabels* bad) {
+  const int64_t step = scores.stride * ScoreBytes(kType);
+  const int64_t classes = scores.classes;
+  const void* const data = scores.data;
+  uint64_t* const bits = bits_;
+  std::fill_n(bits, (classes - 1) / 64 + 2, 0);
+  ScoreFilter filter(scores_);
+  int64_t count = 0;
+  VisitTyped<Label>(labels, [&](int64_t column, int64_t value) {
+    if (!IsClass(value, classes)) return NoteBadLabel(row, column, value, bad);
+    bits[value / 64] |= uint64_t{1} << (value % 64);
+    filter.Add(LoadScore(kType, Offset(data, value * step)));
+    ++count;
+  });
+  size_ = count;
+  num_scores_ = filter.Finish();
+}
+
 // A counting sort of unsorted() into classes_. Slices are as narrow as a block unless there were
-// more than kMaxSlices of them; for few labels or classes, there is one.
+// more than kMaxSlices of them.
 void LabelList::SortBySlice(int64_t classes) {
   const int64_t* const unsorted = this->unsorted();
-  if (capacity_ == kInline || size_ <= kInline || classes <= kSliceClasses) {
-    slice_shift_ = 63;
-    slice_begin_[0] = 0;
-    slice_begin_[1] = size_;
-    std::copy_n(unsorted, size_, classes_);
-    return;
-  }
   slice_shift_ = kSliceShift;
   while ((classes - 1) >> slice_shift_ >= static_cast<int64_t>(kMaxSlices)) ++slice_shift_;
   const auto slice_of = [this](int64_t label) {
@@ -103,35 +179,15 @@ void LabelList::SortBySlice(int64_t classes) {
   slice_begin_[0] = 0;
 }
 
-void LabelList::ReadScores(const ScoreRow& scores) {
-  switch (scores.type) {
-    case ScoreType::kFloat32:
-      return ReadScoresTyped<ScoreType::kFloat32>(scores);
-    case ScoreType::kFloat16:
-      return ReadScoresTyped<ScoreType::kFloat16>(scores);
-    case ScoreType::kBFloat16:
-      return ReadScoresTyped<ScoreType::kBFloat16>(scores);
-  }
-}
-
 template <ScoreType kType>
-void LabelList::ReadScoresTyped(const ScoreRow& scores) {
+void LabelList::ReadScores(const ScoreRow& scores) {
   const int64_t step = scores.stride * ScoreBytes(kType);
   const int64_t* const classes = classes_;
-  float* const out = scores_;
-  size_t count = 0;
-  float min = 0;
+  ScoreFilter filter(scores_);
   for (int64_t l = 0; l < size_; ++l) {
-    const float score = LoadScore(kType, Offset(scores.data, classes[l] * step));
-    out[count] = score;
-    count += score < kInfinity ? 1 : 0;
-    min = score < min ? score : min;
+    filter.Add(LoadScore(kType, Offset(scores.data, classes[l] * step)));
   }
-  if (min == -kInfinity) {
-    out[0] = min;
-    count = 1;
-  }
-  num_scores_ = count;
+  num_scores_ = filter.Finish();
 }
 
 void LabelList::FindThresholds() {
@@ -147,17 +203,20 @@ bool LabelList::Reserve(int64_t count) {
   scores_ = inline_scores_.data();
   thresholds_ = inline_thresholds_.data();
   spare_ = inline_spare_.data();
-  const int64_t narrow = 2 * count + static_cast<int64_t>(kSentinels);
-  heap_.reset(new (std::nothrow)
-                  std::byte[static_cast<size_t>(2 * count * kWide + narrow * kNarrow)]);
+  const int64_t class_bytes = (count + kSpareWords) * kWide;
+  const int64_t tree_bytes = ThresholdTree(count).end * kNarrow;
+  heap_.reset(
+      new (std::nothrow)
+          std::byte[static_cast<size_t>(count * (kWide + kNarrow) + class_bytes + tree_bytes)]);
   if (heap_ == nullptr) return false;
   capacity_ = count;
   spare_ = heap_.get();
   std::byte* const classes = spare_ + count * kWide;
-  std::byte* const scores = classes + count * kWide;
+  std::byte* const thresholds = classes + class_bytes;
   classes_ = reinterpret_cast<int64_t*>(classes);
-  scores_ = reinterpret_cast<float*>(scores);
-  thresholds_ = scores_ + count;
+  bits_ = reinterpret_cast<uint64_t*>(classes);
+  thresholds_ = reinterpret_cast<float*>(thresholds);
+  scores_ = reinterpret_cast<float*>(thresholds + tree_bytes);
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 
+#include "kernel/threshold_tree.h"
 #include "mlmargin/multilabel_margin_loss.h"
 
 namespace mlmargin::kernel {
@@ -44,19 +45,28 @@ void CountBadLabels(const LabelRow& labels, int64_t row, int64_t classes, BadLab
 void MergeBadLabels(const BadLabels& from, BadLabels* into);
 
 // The good labels of one row, repeats included, and what a row kernel needs to know of them. Kept
-// between rows so that only a row with more labels than any before it allocates: 24 bytes a label
-// and 12, nothing up to kInline labels.
+// between rows so that only a row with more labels than any before it allocates: about 24 bytes a
+// label, nothing up to kInline labels.
+//
+// Of many labels among so many classes (dense()) which classes they are is kept as a bit for each
+// class; else as a list, in slices.
 class LabelList {
  public:
   static constexpr int64_t kInline = 64;
+  static constexpr int64_t kMaxClassesPerDenseLabel = 64;
 
   // Reads row `row`. False when memory for its labels could not be had.
   bool Read(const LabelRow& labels, const ScoreRow& scores, int64_t row, BadLabels* bad);
 
+  // Labels read, but those that are no class.
   int64_t size() const { return size_; }
 
-  // The labels in the slice of kSliceClasses classes from `begin` on, a multiple of that number;
-  // possibly others too.
+  // A bit for each class, and a word of zeros behind them.
+  bool dense() const { return dense_; }
+  const uint64_t* bits() const { return bits_; }
+
+  // Unless dense(): the labels in the slice of kSliceClasses classes from `begin` on, a multiple of
+  // that number; possibly others too.
   std::span<const int64_t> ClassesNear(int64_t begin) const {
     const auto slice = static_cast<size_t>(begin >> slice_shift_);
     return {classes_ + slice_begin_[slice], classes_ + slice_begin_[slice + 1]};
@@ -73,25 +83,30 @@ class LabelList {
   const float* thresholds() const { return thresholds_; }
   void FindThresholds();
 
-  // For a ThresholdIndex: thresholds() with room for kSentinels more, and memory for a double a
-  // score.
+  // For a ThresholdIndex: thresholds() with room for the tree of them all, and memory for a double
+  // a score.
   float* mutable_thresholds() { return thresholds_; }
   std::byte* spare() { return spare_; }
-  static constexpr size_t kSentinels = 3;
 
  private:
   bool Reserve(int64_t count);
+  template <typename Label>
+  void ReadTyped(const LabelRow& labels, const ScoreRow& scores, int64_t row, BadLabels* bad);
+  template <typename Label>
+  void ReadClasses(const LabelRow& labels, int64_t classes, int64_t row, BadLabels* bad);
+  template <typename Label, ScoreType kType>
+  void ReadDense(const LabelRow& labels, const ScoreRow& scores, int64_t row, BadLabels* bad);
   void SortBySlice(int64_t classes);
-  void ReadScores(const ScoreRow& scores);
   template <ScoreType kType>
-  void ReadScoresTyped(const ScoreRow& scores);
+  void ReadScores(const ScoreRow& scores);
   int64_t* unsorted() { return reinterpret_cast<int64_t*>(spare_); }
 
   static constexpr size_t kMaxSlices = 1024;
+  static constexpr int64_t kSpareWords = 2;  // More than labels, in bits().
 
   std::array<int64_t, kInline> inline_classes_;
   std::array<float, kInline> inline_scores_;
-  std::array<float, kInline + kSentinels> inline_thresholds_;
+  std::array<float, static_cast<size_t>(ThresholdTree(kInline).end)> inline_thresholds_;
   alignas(double) std::array<std::byte, kInline * sizeof(double)> inline_spare_;
   std::array<int64_t, kMaxSlices + 1> slice_begin_;
   // One block for all, which the C library keeps better between calls than several.
@@ -101,6 +116,8 @@ class LabelList {
   float* scores_ = inline_scores_.data();
   float* thresholds_ = inline_thresholds_.data();
   std::byte* spare_ = inline_spare_.data();
+  uint64_t* bits_ = nullptr;
+  bool dense_ = false;
   int64_t size_ = 0;
   size_t num_scores_ = 0;
   int slice_shift_ = 63;

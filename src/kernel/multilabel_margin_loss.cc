@@ -145,9 +145,10 @@ bool Call::ReadLabels(int64_t n, WorkingRow* row, BadLabels* found) const {
   const auto count = static_cast<int64_t>(list.scores().size());
   row->row.kernel = ChooseRowKernel(args_.classes, count);
   if (row->row.kernel == RowKernel::kSearch && count > 0 && std::isfinite(list.scores()[0])) {
-    return row->index.Build(&list, args_.classes, kernels_.find_thresholds);
+    row->index.Build(&list, kernels_.find_thresholds);
+  } else {
+    list.FindThresholds();
   }
-  list.FindThresholds();
   return true;
 }
 

@@ -35,28 +35,25 @@ inline constexpr size_t kMaxPairLabels = 48;
 // NaN and infinities pass. If what comes out is not finite, or is small beside what was added up
 // for it, there is a second one without either.
 struct PairLabels {
-  std::span<const float> scores;
-  const float* thresholds;
-  float min;         // The lowest score.
-  float lowest;      // The lowest threshold.
+  size_t size;
+  float scores[kMaxPairLabels];  // The lowest first.
+  float thresholds[kMaxPairLabels];
   double high, low;  // -t.
 
-  PairLabels(const LabelList& labels, size_t first, size_t count)
-      : scores(labels.scores().subspan(first, count)),
-        thresholds(labels.thresholds() + first),
-        min(scores[0]),
-        lowest(thresholds[0]) {
-    for (size_t j = 1; j < count; ++j) {
-      min = std::min(min, scores[j]);
-      lowest = std::min(lowest, thresholds[j]);
-    }
-    const NegatedThreshold negated(min);
+  PairLabels(const LabelList& labels, size_t first, size_t count) : size(count) {
+    const std::span<const float> from = labels.scores().subspan(first, count);
+    std::copy_n(from.data(), count, scores);
+    std::copy_n(labels.thresholds() + first, count, thresholds);
+    const auto lowest = std::min_element(from.begin(), from.end()) - from.begin();
+    std::swap(scores[0], scores[lowest]);
+    std::swap(thresholds[0], thresholds[lowest]);
+    const NegatedThreshold negated(scores[0]);
     high = negated.high;
     low = negated.low;
   }
 
   double Offset(size_t j) const {  // t[j] - t.
-    return static_cast<double>(scores[j]) - static_cast<double>(min);
+    return static_cast<double>(scores[j]) - static_cast<double>(scores[0]);
   }
 };
 
@@ -88,28 +85,31 @@ enum class PairMode {
   kSecondWithLow,  // The same where t needs its low part.
 };
 
-// Adds kClasses classes, a multiple of kLanes.
+// Adds kClasses classes, a multiple of kLanes. `active` tells which are above the lowest threshold.
 template <size_t kClasses, PairMode kMode>
-HWY_INLINE void AddClasses(const float* HWY_RESTRICT scores, const PairLabels& labels,
-                           PairSums* HWY_RESTRICT sums) {
+HWY_INLINE void AddClasses(const float* HWY_RESTRICT scores, const hn::Mask<Floats>* active,
+                           const PairLabels& labels, PairSums* HWY_RESTRICT sums) {
   constexpr size_t kVectors = kClasses / kFloatLanes;
   const Floats df;
   const Ints di;
   FloatVec y[kVectors];
   IntVec counts[kVectors];
+  IntVec total = hn::Load(di, sums->active);
   for (size_t v = 0; v < kVectors; ++v) {
     y[v] = hn::LoadU(df, scores + v * kFloatLanes);
-    counts[v] = hn::Zero(di);
+    counts[v] = CountIf(active[v], hn::Zero(di));
+    total = CountIf(active[v], total);
   }
-  for (size_t j = 0; j < labels.scores.size(); ++j) {
+  hn::Store(total, di, sums->active);
+  for (size_t j = 1; j < labels.size; ++j) {
     const FloatVec threshold = hn::Set(df, labels.thresholds[j]);
-    IntVec active = hn::Load(di, sums->active + j * kFloatLanes);
+    total = hn::Load(di, sums->active + j * kFloatLanes);
     for (size_t v = 0; v < kVectors; ++v) {
       const auto above = hn::Gt(y[v], threshold);
       counts[v] = CountIf(above, counts[v]);
-      active = CountIf(above, active);
+      total = CountIf(above, total);
     }
-    hn::Store(active, di, sums->active + j * kFloatLanes);
+    hn::Store(total, di, sums->active + j * kFloatLanes);
   }
   HWY_ALIGN int32_t stored[kClasses];
   for (size_t v = 0; v < kVectors; ++v) hn::Store(counts[v], di, stored + v * kFloatLanes);
@@ -130,7 +130,12 @@ HWY_INLINE void AddClasses(const float* HWY_RESTRICT scores, const PairLabels& l
       // What stands for no class may be -inf: the floor of the lowest score's threshold.
       if constexpr (kMode != PairMode::kFirst) factor = PositivePart(factor);
       const DoubleVec count = hn::PromoteTo(dd, hn::Load(half_int, stored + i));
-      sum = hn::Add(sum, hn::Mul(count, factor));
+      if constexpr (kMode == PairMode::kFirst) {
+        // A float times so small a number is a double: fused or not, the bits are the same.
+        sum = hn::MulAdd(count, factor, sum);
+      } else {
+        sum = hn::Add(sum, hn::Mul(count, factor));
+      }
     }
     hn::Store(sum, dd, sums->products + lane);
   }
@@ -143,7 +148,7 @@ struct PairTotals {
 
   PairTotals(const PairSums& sums, const PairLabels& labels) {
     const Ints di;
-    for (size_t j = 0; j < labels.scores.size(); ++j) {
+    for (size_t j = 0; j < labels.size; ++j) {
       const IntVec lanes = hn::Load(di, sums.active + j * kFloatLanes);
       const auto active = static_cast<double>(hn::GetLane(hn::SumOfLanes(di, lanes)));
       pairs += active;
@@ -158,19 +163,26 @@ HWY_INLINE PairTotals AddRange(const Row& row, bool write_mask, int64_t begin, i
   // As many classes as the registers hold.
   constexpr size_t kClasses = HWY_MAX(kLanes, 4 * kFloatLanes);
   constexpr bool kCarefully = kMode != PairMode::kFirst;
-  ForEachActiveGroup<Loader, kCarefully>(row, write_mask, begin, end, labels.lowest,
-                                         [&](const float* group) MLMARGIN_LAMBDA {
-                                           for (size_t i = 0; i < kGroup; i += kClasses) {
-                                             AddClasses<kClasses, kMode>(group + i, labels, sums);
-                                           }
-                                         });
+  HWY_ALIGN float clean[kGroup];
+  const float lowest = labels.thresholds[0];
+  ForEachActiveGroup<Loader>(row, write_mask, begin, end, lowest,
+                             [&](const float* scores, const ActiveMasks& active) MLMARGIN_LAMBDA {
+                               if (kCarefully || HWY_UNLIKELY(active.any_excluded)) {
+                                 active.Clean(scores, lowest, clean);
+                                 scores = clean;
+                               }
+                               for (size_t i = 0; i < kGroup; i += kClasses) {
+                                 AddClasses<kClasses, kMode>(
+                                     scores + i, active.masks + i / kFloatLanes, labels, sums);
+                               }
+                             });
   return PairTotals(*sums, labels);
 }
 
 template <class Loader>
 HWY_NOINLINE double SecondTry(const Row& row, int64_t begin, int64_t end,
                               const PairLabels& labels) {
-  PairSums sums(labels.scores.size());
+  PairSums sums(labels.size);
   const PairTotals totals =
       labels.low != 0
           ? AddRange<Loader, PairMode::kSecondWithLow>(row, false, begin, end, labels, &sums)
@@ -186,7 +198,7 @@ HWY_INLINE double SumRangePairwise(const Row& row, int64_t begin, int64_t end) {
   double sum = 0;
   for (size_t first = 0; first < num_labels; first += kMaxPairLabels) {
     const PairLabels labels(*row.labels, first, std::min(kMaxPairLabels, num_labels - first));
-    PairSums sums(labels.scores.size());
+    PairSums sums(labels.size);
     const bool write_mask = first == 0 && row.mask != nullptr;
     const PairTotals totals =
         AddRange<Loader, PairMode::kFirst>(row, write_mask, begin, end, labels, &sums);

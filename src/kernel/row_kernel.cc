@@ -28,7 +28,7 @@ HWY_NOINLINE double SumRangeInfinite(const Row& row, int64_t begin, int64_t end)
   bool any = false;
   ForEachActiveGroup<Loader>(row, row.mask != nullptr, begin, end,
                              -std::numeric_limits<float>::infinity(),
-                             [&](const float*) MLMARGIN_LAMBDA { any = true; });
+                             [&](const float*, const ActiveMasks&) MLMARGIN_LAMBDA { any = true; });
   return any ? std::numeric_limits<double>::infinity() : 0.0;
 }
 

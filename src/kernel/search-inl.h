@@ -21,75 +21,67 @@ struct ActiveBuffer {
   static constexpr size_t kEnough = 1024;  // Then they are worked off.
   static constexpr size_t kCapacity = kEnough + kGroup + kLanes;
   HWY_ALIGN float scores[kCapacity];
-  HWY_ALIGN int32_t counts[kCapacity];  // Buckets at first.
+  HWY_ALIGN int32_t counts[kCapacity];  // Of the thresholds below.
   HWY_ALIGN float label_scores[kCapacity];
   HWY_ALIGN double bases[kCapacity];
   size_t size = 0;
 };
 
-HWY_INLINE void Append(const float* HWY_RESTRICT scores, float lowest,
-                       ActiveBuffer* HWY_RESTRICT active) {
-  size_t size = active->size;
-#if HWY_TARGET <= HWY_AVX3
+HWY_INLINE void Append(const float* HWY_RESTRICT scores, const ActiveMasks& active,
+                       ActiveBuffer* HWY_RESTRICT buffer) {
   const Floats df;
-  for (size_t i = 0; i < kGroup; i += kFloatLanes) {
-    const FloatVec y = hn::Load(df, scores + i);
-    const auto above = hn::Gt(y, hn::Set(df, lowest));
-    hn::StoreU(hn::Compress(y, above), df, active->scores + size);
-    size += hn::CountTrue(df, above);
-  }
+  size_t size = buffer->size;
+  for (size_t v = 0; v < kGroupVectors; ++v) {
+    const auto mask = active.masks[v];
+#if HWY_TARGET <= HWY_AVX3
+    const FloatVec y = hn::LoadU(df, scores + v * kFloatLanes);
+    hn::StoreU(hn::Compress(y, mask), df, buffer->scores + size);
+    size += hn::CountTrue(df, mask);
 #else
-  // Highway 1.0.3 copies the table for Compress to the stack each time.
-  for (size_t i = 0; i < kGroup; ++i) {
-    active->scores[size] = scores[i];
-    size += scores[i] > lowest ? 1 : 0;
-  }
-#endif
-  active->size = size;
-}
-
-HWY_INLINE void FindBuckets(const ThresholdIndex& index, ActiveBuffer* HWY_RESTRICT active) {
-  for (size_t i = 0; i < active->size; i += kFloatLanes) {
-    const FloatVec y = hn::Load(Floats(), active->scores + i);
-    hn::Store(BucketsOf(y, index.map()), Ints(), active->counts + i);
-  }
-}
-
-// The number of thresholds below y, which is in `bucket` and above the first.
-template <bool kCrowded>
-HWY_INLINE int32_t CountBelow(const ThresholdIndex& index, float y, int32_t bucket) {
-  const float* HWY_RESTRICT thresholds = index.thresholds();
-  int32_t count = index.first()[bucket];
-  if constexpr (kCrowded) {
-    int32_t left = index.first()[bucket + 1] - count;
-    while (left > ThresholdIndex::kCrowd) {
-      const int32_t half = left / 2;
-      count += thresholds[count + half - 1] < y ? half : 0;
-      left -= half;
+    // Highway 1.0.3 copies the table for Compress to the stack each time.
+    uint8_t bits[HWY_MAX(8, kFloatLanes / 8)];
+    hn::StoreMaskBits(df, mask, bits);
+    for (size_t i = 0; i < kFloatLanes; ++i) {
+      buffer->scores[size] = scores[v * kFloatLanes + i];
+      size += bits[i / 8] >> (i % 8) & 1;
     }
+#endif
   }
-  // Few buckets hold more than two thresholds. These steps wait for each other as little as
-  // possible; behind the last threshold there are as many of +inf.
-  const int below = (thresholds[count] < y ? 1 : 0) + (thresholds[count + 1] < y ? 1 : 0);
-  if (HWY_UNLIKELY(thresholds[count + 2] < y)) {
-    count += 3;
-    while (thresholds[count] < y) ++count;
-    return count;
+  buffer->size = size;
+}
+
+// The number of thresholds below y, of the tree whose levels begin at levels[0], levels[1], ...
+template <size_t kLevels>
+HWY_INLINE size_t CountBelow(const float* const* levels, size_t num_levels, float y) {
+  constexpr auto kNode = static_cast<size_t>(ThresholdTree::kNode);
+  const Floats df;
+  const FloatVec key = hn::Set(df, y);
+  size_t count = 0;
+  for (size_t level = kLevels != 0 ? kLevels : num_levels; level-- > 0;) {
+    const float* const node = levels[level] + kNode * count;
+    size_t below = 0;
+    for (size_t i = 0; i < kNode; i += kFloatLanes) {
+      below += hn::CountTrue(df, hn::Lt(hn::LoadU(df, node + i), key));
+    }
+    count = count * kNode + below;
   }
-  return count + below;
+  return count;
 }
 
 // The counts, and with them what the index has for each.
-template <bool kCrowded>
+template <size_t kLevels>
 HWY_INLINE void LookUp(const ThresholdIndex& index, ActiveBuffer* HWY_RESTRICT active) {
-  const float* HWY_RESTRICT label_scores = index.scores();
-  const double* HWY_RESTRICT bases = index.base();
+  const float* HWY_RESTRICT label_scores = index.scores() - 1;
+  const double* HWY_RESTRICT bases = index.base() - 1;
+  const float* levels[ThresholdTree::kMaxLevels];
+  const auto num_levels = static_cast<size_t>(index.tree().levels);
+  for (size_t l = 0; l < num_levels; ++l) levels[l] = index.thresholds() + index.tree().begin[l];
   const size_t size = active->size;
   for (size_t i = 0; i < size; ++i) {
-    const int32_t count = CountBelow<kCrowded>(index, active->scores[i], active->counts[i]);
-    active->counts[i] = count;
-    active->label_scores[i] = label_scores[count - 1];
-    active->bases[i] = bases[count - 1];
+    const size_t count = CountBelow<kLevels>(levels, num_levels, active->scores[i]);
+    active->counts[i] = static_cast<int32_t>(count);
+    active->label_scores[i] = label_scores[count];
+    active->bases[i] = bases[count];
   }
   // To whole virtual vectors, with what adds nothing.
   for (size_t i = size; i % kLanes != 0; ++i) {
@@ -130,11 +122,18 @@ HWY_INLINE void AddActive(const ActiveBuffer& active, double* HWY_RESTRICT lanes
 
 HWY_INLINE void WorkOff(const ThresholdIndex& index, ActiveBuffer* HWY_RESTRICT active,
                         double* HWY_RESTRICT lanes) {
-  FindBuckets(index, active);
-  if (index.crowded()) {
-    LookUp<true>(index, active);
-  } else {
-    LookUp<false>(index, active);
+  switch (index.tree().levels) {
+    case 2:
+      LookUp<2>(index, active);
+      break;
+    case 3:
+      LookUp<3>(index, active);
+      break;
+    case 4:
+      LookUp<4>(index, active);
+      break;
+    default:
+      LookUp<0>(index, active);
   }
   if (index.any_low()) {
     AddActive<true>(*active, lanes);
@@ -151,8 +150,8 @@ HWY_NOINLINE double SumRangeSearch(const Row& row, int64_t begin, int64_t end) {
   ActiveBuffer active;
   HWY_ALIGN double lanes[kLanes] = {};
   ForEachActiveGroup<Loader>(row, row.mask != nullptr, begin, end, lowest,
-                             [&](const float* group) MLMARGIN_LAMBDA {
-                               Append(group, lowest, &active);
+                             [&](const float* scores, const ActiveMasks& masks) MLMARGIN_LAMBDA {
+                               Append(scores, masks, &active);
                                if (active.size >= ActiveBuffer::kEnough) {
                                  WorkOff(index, &active, lanes);
                                }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thresholds and buckets of many scores at once.
+// The thresholds of many scores at once.
 // Per-target include guard: this file is compiled once for each SIMD target.
 #if defined(MLMARGIN_KERNEL_THRESHOLDS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MLMARGIN_KERNEL_THRESHOLDS_INL_H_
@@ -11,7 +11,6 @@
 #include "hwy/highway.h"
 #include "kernel/active_scores-inl.h"
 #include "kernel/threshold.h"
-#include "kernel/threshold_index.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mlmargin::kernel::HWY_NAMESPACE {
@@ -34,29 +33,13 @@ HWY_INLINE FloatVec FloorThresholds(FloatVec scores) {
   return hn::BitCast(df, hn::Add(bits, hn::IfThenElseZero(rounded_up, down)));
 }
 
-// BucketMap.
-HWY_INLINE IntVec BucketsOf(FloatVec scores, const BucketMap& map) {
-  const Floats df;
-  const FloatVec last = hn::Set(df, static_cast<float>(map.last));
-  const FloatVec position =
-      hn::Mul(hn::Sub(scores, hn::Set(df, map.lowest)), hn::Set(df, map.scale));
-  return hn::ConvertTo(Ints(), hn::IfThenElse(hn::Lt(position, last), position, last));
-}
-
-// Of `count` sorted scores.
 inline void FindThresholdsOnTarget(const float* HWY_RESTRICT scores, size_t count,
-                                   const BucketMap& map, float* HWY_RESTRICT thresholds,
-                                   int32_t* HWY_RESTRICT buckets) {
+                                   float* HWY_RESTRICT thresholds) {
   size_t i = 0;
   for (; i + kFloatLanes <= count; i += kFloatLanes) {
-    const FloatVec floors = FloorThresholds(hn::LoadU(Floats(), scores + i));
-    hn::StoreU(floors, Floats(), thresholds + i);
-    hn::StoreU(BucketsOf(floors, map), Ints(), buckets + i);
+    hn::StoreU(FloorThresholds(hn::LoadU(Floats(), scores + i)), Floats(), thresholds + i);
   }
-  for (; i < count; ++i) {
-    thresholds[i] = FloorThreshold(scores[i]);
-    buckets[i] = map.Of(thresholds[i]);
-  }
+  for (; i < count; ++i) thresholds[i] = FloorThreshold(scores[i]);
 }
 
 }  // namespace mlmargin::kernel::HWY_NAMESPACE

@@ -90,8 +90,43 @@ TEST(LabelListTest, OnlyScoresThatAHingeCanBePositiveForAreKept) {
   EXPECT_TRUE(list.scores().empty());
 }
 
+TEST(LabelListTest, ManyLabelsAmongFewClassesAreBits) {
+  constexpr int64_t kClasses = 200;
+  std::vector<float> scores(kClasses);
+  for (size_t i = 0; i < scores.size(); ++i) scores[i] = static_cast<float>(i);
+  std::vector<int64_t> labels = {199, 64, 63, 0, 64, 200, -7};
+  std::vector<float> label_scores = {199, 64, 63, 0, 64};
+  std::vector<uint64_t> bits((kClasses + 63) / 64 + 1);
+  for (const size_t label : {199u, 64u, 63u, 0u}) bits[label / 64] |= uint64_t{1} << (label % 64);
+  for (int64_t label = 100; label < 170; ++label) {
+    labels.push_back(label);
+    label_scores.push_back(static_cast<float>(label));
+    const auto index = static_cast<size_t>(label);
+    bits[index / 64] |= uint64_t{1} << (index % 64);
+  }
+  LabelList list;
+  BadLabels bad;
+  ASSERT_TRUE(list.Read(RowOf(labels), ScoresOf(scores), 3, &bad));
+  ASSERT_TRUE(list.dense());
+  EXPECT_EQ(std::vector<uint64_t>(list.bits(), list.bits() + bits.size()), bits);
+  EXPECT_EQ(Scores(list), label_scores);
+  EXPECT_EQ(list.size(), 75);
+  EXPECT_EQ(bad.count, 2);
+  EXPECT_EQ(bad.column, 5);
+  EXPECT_EQ(bad.value, 200);
+  // Fewer labels in the next row leave no bits behind.
+  labels.resize(70);
+  ASSERT_TRUE(list.Read(RowOf(labels), ScoresOf(scores), 4, &bad));
+  ASSERT_TRUE(list.dense());
+  EXPECT_EQ(list.bits()[2], bits[2] & ~(~uint64_t{0} << (163 - 128)));
+  // And few labels are a list again.
+  ASSERT_TRUE(list.Read(RowOf<int64_t>({5, 4, -1}), ScoresOf(scores), 5, &bad));
+  EXPECT_FALSE(list.dense());
+  EXPECT_THAT(Classes(list), ElementsAre(5, 4));
+}
+
 TEST(LabelListTest, ALongListIsSortedBySliceAndAShortOneMayFollow) {
-  constexpr int32_t kClasses = 10 * LabelList::kSliceClasses + 5;
+  constexpr int32_t kClasses = 100 * LabelList::kSliceClasses + 5;
   std::vector<int32_t> labels;
   for (int32_t i = 0; i < 1000; ++i) labels.push_back((i * 7919) % kClasses);
   labels.push_back(labels[500]);

@@ -124,8 +124,8 @@ TEST(ParallelForDeathTest, APlantedRaceIsReported) {
         int64_t racy = 0;
         std::atomic<int> arrived = 0;
         std::atomic<bool> written = false;
-        // One after the other, since the sanitizer may miss two writes at the same instant; relaxed,
-        // so that nothing orders them.
+        // One after the other, since the sanitizer may miss two writes at the same instant;
+        // relaxed, so that nothing orders them.
         ParallelFor(2, 1, 2, [&](int64_t, int64_t) {
           const bool first = arrived++ == 0;
           while (arrived < 2) std::this_thread::yield();

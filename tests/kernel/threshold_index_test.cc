@@ -33,7 +33,7 @@ std::vector<Case> Cases() {
                              {"signed zeros", {0.0f, -0.0f, 0.0f, 1.0f, -0.0f}},
                              {"infinite range", {-3e38f, 0, 1, 2, 3e38f}},
                              {"subnormal range", {1.0f, 1.0f, std::nextafter(1.0f, 2.0f)}}};
-  for (const size_t size : {2u, 33u, 64u, 65u, 500u, 5000u}) {
+  for (const size_t size : {2u, 15u, 16u, 17u, 64u, 65u, 255u, 256u, 257u, 5000u}) {
     Case spread{"normal " + std::to_string(size), {}};
     Case outlier{"outlier " + std::to_string(size), {-1e9f}};
     Case tiny{"tiny " + std::to_string(size), {}};
@@ -57,7 +57,7 @@ class ThresholdIndexTest : public ::testing::TestWithParam<Case> {
     BadLabels bad;
     EXPECT_TRUE(list_.Read({labels.data(), 1, classes, LabelType::kInt64},
                            {scores.data(), 1, classes, ScoreType::kFloat32}, 0, &bad));
-    EXPECT_TRUE(index_.Build(&list_, classes, KernelsInUse().find_thresholds));
+    index_.Build(&list_, KernelsInUse().find_thresholds);
     sorted_ = scores;
     std::sort(sorted_.begin(), sorted_.end());
   }
@@ -72,9 +72,6 @@ TEST_P(ThresholdIndexTest, ScoresAreSortedAndThresholdsFollowThem) {
     EXPECT_EQ(index_.scores()[k], sorted_[k]);
     EXPECT_EQ(index_.thresholds()[k], FloorThreshold(sorted_[k]));
   }
-  for (size_t s = 0; s < LabelList::kSentinels; ++s) {
-    EXPECT_TRUE(std::isinf(index_.thresholds()[sorted_.size() + s]));
-  }
 }
 
 TEST_P(ThresholdIndexTest, BaseIsTheSumOfTheDistancesToLowerThresholds) {
@@ -88,9 +85,10 @@ TEST_P(ThresholdIndexTest, BaseIsTheSumOfTheDistancesToLowerThresholds) {
 }
 
 // What the kernel relies on, for scores at, between and around the thresholds.
-TEST_P(ThresholdIndexTest, OnlyTheThresholdsOfAScoresBucketHaveToBeCompared) {
+TEST_P(ThresholdIndexTest, ASearchDownTheTreeFindsTheNumberOfThresholdsBelow) {
   std::vector<float> probes = {std::numeric_limits<float>::infinity(),
-                               std::numeric_limits<float>::max()};
+                               std::numeric_limits<float>::max(),
+                               -std::numeric_limits<float>::infinity()};
   for (const float score : sorted_) {
     const float threshold = FloorThreshold(score);
     for (const float to : {-1e38f, 1e38f}) probes.push_back(std::nextafter(threshold, to));
@@ -99,17 +97,17 @@ TEST_P(ThresholdIndexTest, OnlyTheThresholdsOfAScoresBucketHaveToBeCompared) {
   }
   const float* const begin = index_.thresholds();
   for (const float probe : probes) {
-    if (!(probe > *begin)) continue;
-    const auto below = std::lower_bound(begin, begin + sorted_.size(), probe) - begin;
-    const int32_t bucket = index_.map().Of(probe);
-    EXPECT_LE(index_.first()[bucket], below) << probe;
-    EXPECT_GE(index_.first()[bucket + 1], below) << probe;
+    int64_t count = 0;
+    for (int level = index_.tree().levels; level-- > 0;) {
+      const float* const node =
+          begin + index_.tree().begin[static_cast<size_t>(level)] + count * ThresholdTree::kNode;
+      const float* const end = node + ThresholdTree::kNode;
+      EXPECT_LE(end, begin + index_.tree().end);
+      EXPECT_TRUE(std::is_sorted(node, end));
+      count = count * ThresholdTree::kNode + (std::lower_bound(node, end, probe) - node);
+    }
+    EXPECT_EQ(count, std::lower_bound(begin, begin + sorted_.size(), probe) - begin) << probe;
   }
-  int32_t largest = 0;
-  for (int32_t b = 0; b <= index_.map().last; ++b) {
-    largest = std::max(largest, index_.first()[b + 1] - index_.first()[b]);
-  }
-  EXPECT_EQ(index_.crowded(), largest > ThresholdIndex::kCrowd);
 }
 
 TEST_P(ThresholdIndexTest, NoLowPartIsMissed) {
