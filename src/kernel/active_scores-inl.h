@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
@@ -43,16 +44,33 @@ HWY_INLINE void KeepInMemory(const void* stored) { asm volatile("" : : "r"(store
 // max(0, hinge), with NaN as 0: of NaN and zero, every target's maximum is zero.
 HWY_INLINE DoubleVec PositivePart(DoubleVec hinge) { return hn::Max(hinge, hn::Zero(Doubles())); }
 
-HWY_INLINE double SumOfEight(const double* lanes) {
-  return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
-         ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+// Adds the upper half of the lanes to the lower one until one is left.
+template <class D>
+HWY_INLINE double SumByHalves(D, hn::Vec<D> sums) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (hn::MaxLanes(D()) > 1) {
+    const hn::Half<D> half;
+    return SumByHalves(half, hn::Add(hn::LowerHalf(half, sums), hn::UpperHalf(half, sums)));
+  }
+#endif
+  return hn::GetLane(sums);
 }
 
-// Of kLanes virtual lanes, in a fixed order.
-HWY_INLINE double SumOfVirtualLanes(const double* lanes) {
-  double sums[kLanes / 2];
-  for (size_t i = 0; i < kLanes / 2; ++i) sums[i] = lanes[i] + lanes[i + kLanes / 2];
-  return SumOfEight(sums);
+// Of kLanes virtual lanes, in the same order.
+HWY_INLINE double SumOfVirtualLanes(const DoubleVec (&lanes)[kLanes / kDoubleLanes]) {
+  DoubleVec sums[kLanes / kDoubleLanes];
+  std::copy(std::begin(lanes), std::end(lanes), sums);
+  for (size_t half = kLanes / kDoubleLanes / 2; half > 0; half /= 2) {
+    for (size_t v = 0; v < half; ++v) sums[v] = hn::Add(sums[v], sums[v + half]);
+  }
+  return SumByHalves(Doubles(), sums[0]);
+}
+HWY_INLINE double SumOfVirtualLanes(const double* HWY_RESTRICT lanes) {
+  DoubleVec sums[kLanes / kDoubleLanes];
+  for (size_t v = 0; v < kLanes / kDoubleLanes; ++v) {
+    sums[v] = hn::Load(Doubles(), lanes + v * kDoubleLanes);
+  }
+  return SumOfVirtualLanes(sums);
 }
 
 inline constexpr size_t kLineBytes = 64;  // Of the caches.
@@ -274,17 +292,18 @@ class MaskStream {
   size_t next_;
 };
 
-// Fetches the group of scores some groups ahead: while masks are streamed the processor's own
-// prefetching falls behind.
+// Fetches a group of scores far ahead into the second cache: beside the mask's stores the
+// processor's own prefetching falls behind, and it stops at the ends of pages.
 template <typename Element>
 HWY_INLINE void PrefetchScores(const Row& row, const Group& group) {
   if (row.scores.stride != 1) return;
-  constexpr int64_t kAhead = 32 * static_cast<int64_t>(kGroup);
+  constexpr int64_t kAhead = 64 * static_cast<int64_t>(kGroup);
+  constexpr int kRead = 0, kSecondCache = 2;
   // An address only, which may be past the end.
   const uintptr_t from = reinterpret_cast<uintptr_t>(row.scores.data) +
                          static_cast<uintptr_t>(group.begin + kAhead) * sizeof(Element);
   for (size_t i = 0; i < kGroup * sizeof(Element); i += kLineBytes) {
-    hwy::Prefetch(reinterpret_cast<const char*>(from + i));
+    __builtin_prefetch(reinterpret_cast<const void*>(from + i), kRead, kSecondCache);
   }
 }
 
@@ -377,10 +396,8 @@ HWY_INLINE void ForEachGroupWriting(const Row& row, int64_t begin, int64_t end,
                               ? Group{block + static_cast<int64_t>(g * kGroup), kGroup, bits, bits}
                               : LastGroup(labels, block_end, whole, rest);
       if constexpr (kMask == MaskWrite::kStore) WriteMask(row, group);
-      if constexpr (kStream) {
-        stream.WriteGroup();
-        PrefetchScores<Element>(row, group);
-      }
+      if constexpr (kStream) stream.WriteGroup();
+      if constexpr (kMask != MaskWrite::kNone) PrefetchScores<Element>(row, group);
       visit(group);
     }
     stream.Finish();

@@ -21,7 +21,7 @@ static_assert(kMinPartClasses % LabelList::kSliceClasses == 0, "A slice belongs 
 inline constexpr int64_t kMaxParts = 1024;
 
 enum class RowKernel {
-  kShort,     // Adds up every hinge: for few classes.
+  kShort,     // Adds up every pair in double: for few classes.
   kPairwise,  // Compares every class with every label and counts: for few labels.
   kSearch,    // Every class finds its place among the sorted thresholds: for many.
 };
@@ -61,7 +61,7 @@ using SumRangeFunction = double (*)(const Row& row, int64_t begin, int64_t end);
 
 // Does the same for the rows [begin, end) of a call, of at most kMaxShortClasses classes; sums[i]
 // is for row begin + i. Adds what it finds to `bad`. Returns the first row that it cannot do, or
-// `end`. Error: below 2^-45 of the sum.
+// `end`. Error: below 2^-31 of the sum.
 using SumShortRowsFunction = int64_t (*)(const LossArguments& args, int64_t begin, int64_t end,
                                          double* sums, BadLabels* bad);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel for rows of few classes, where what is done once a row decides: it keeps to registers
-// and adds up every hinge as it is defined, in double.
+// and adds in double.
 // Per-target include guard: this file is compiled once for each SIMD target.
 #if defined(MLMARGIN_KERNEL_SHORT_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MLMARGIN_KERNEL_SHORT_ROWS_INL_H_
@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <iterator>
 #include <limits>
@@ -25,62 +26,62 @@
 HWY_BEFORE_NAMESPACE();
 namespace mlmargin::kernel::HWY_NAMESPACE {
 
+// The first try adds up max(y, t) of each class score y and threshold t = x - 1, from which what it
+// is without any hinge, t, is taken once a row:
+//
+//   sum over i, j of max(0, y[i] - t[j]) = sum over i, j of max(y[i], t[j]) - classes * sum of t.
+//
+// Where little is left beside what was added up, or it is not finite, there is a second one, which
+// adds up the hinges themselves.
 struct ShortLabels {
   static constexpr size_t kMax = 64;
-  float scores[kMax];     // Of the labels with a possible hinge.
-  double high[kMax + 1];  // Their -t.
-  double low[kMax + 1];   // Only filled in when any_low.
-  size_t size;            // A multiple of two: there may be one more, which is below every class.
-  bool any_low;
+  size_t size;
+  float scores[kMax];
+  double thresholds[kMax];
+  double threshold_sum;
+  double threshold_size;                     // The sum of their absolute values.
   uint64_t bits[kMaxShortClasses / 64 + 1];  // One for each class that is a label.
+
+  HWY_INLINE size_t DistinctLabels() const {
+    size_t count = 0;
+    for (const uint64_t word : bits) count += static_cast<size_t>(std::popcount(word));
+    return count;
+  }
 };
 
-HWY_INLINE void FindLow(size_t size, ShortLabels* labels) {
-  for (size_t j = 0; j < size; ++j) labels->low[j] = NegatedThreshold(labels->scores[j]).low;
-  labels->low[size] = 0;
-}
-
-// False when the row is none for this kernel: more labels than fit, or one of score -inf.
+// Puts ones into the mask of the row, of zeros. False when there are more labels than fit.
 template <typename Label, class Loader>
-HWY_INLINE bool ReadShortLabels(const void* from, int64_t stride, int64_t columns,
-                                const ScoreRow& scores, int64_t row, ShortLabels* labels,
+HWY_INLINE bool ReadShortLabels(const LabelRow& from, const ScoreRow& scores, int64_t row,
+                                typename Loader::Element* mask, ShortLabels* labels,
                                 BadLabels* bad) {
-  constexpr uint32_t kInfinity = 0x7F800000, kNegativeInfinity = 0xFF800000;
-  const int64_t label_step = stride * static_cast<int64_t>(sizeof(Label));
+  const int64_t label_step = from.stride * static_cast<int64_t>(sizeof(Label));
   const int64_t score_step = scores.stride * static_cast<int64_t>(sizeof(typename Loader::Element));
-  const int64_t bad_before = bad->count;
   std::fill(std::begin(labels->bits), std::end(labels->bits), 0);
   size_t size = 0;
-  bool any_low = false;
-  for (int64_t column = 0; column < columns; ++column) {
+  double sum = 0, sum_of_sizes = 0;
+  for (int64_t column = 0; column < from.columns; ++column) {
     const auto label =
-        static_cast<int64_t>(LoadUnaligned<Label>(Offset(from, column * label_step)));
+        static_cast<int64_t>(LoadUnaligned<Label>(Offset(from.data, column * label_step)));
     if (label == -1) break;
     const auto index = static_cast<uint64_t>(label);
     if (HWY_UNLIKELY(index >= static_cast<uint64_t>(scores.classes))) {
       NoteBadLabel(row, column, label, bad);
       continue;
     }
-    const float score = LoadScore(Loader::kType, Offset(scores.data, label * score_step));
-    const auto score_bits = std::bit_cast<uint32_t>(score);
-    if (HWY_UNLIKELY(size == ShortLabels::kMax || score_bits == kNegativeInfinity)) {
-      // It will be read once more.
-      if (bad_before == 0) *bad = BadLabels();
-      bad->count = bad_before;
-      return false;
-    }
+    if (HWY_UNLIKELY(size == ShortLabels::kMax)) return false;
+    mask[index] = Loader::One();
     labels->bits[index / 64] |= uint64_t{1} << (index % 64);
+    const float score = LoadScore(Loader::kType, Offset(scores.data, label * score_step));
+    const double threshold = static_cast<double>(score) - 1.0;
     labels->scores[size] = score;
-    labels->high[size] = 1.0 - static_cast<double>(score);
-    // NaN and +inf have no hinge.
-    const bool finite = (score_bits & 0x7FFFFFFFu) < kInfinity;
-    size += finite ? 1 : 0;
-    any_low |= finite & MayHaveLow(score);
+    labels->thresholds[size] = threshold;
+    sum += threshold;
+    sum_of_sizes += std::abs(threshold);
+    ++size;
   }
-  labels->high[size] = std::numeric_limits<double>::lowest();
-  labels->size = size + size % 2;
-  labels->any_low = any_low;
-  if (HWY_UNLIKELY(any_low)) FindLow(size, labels);
+  labels->size = size;
+  labels->threshold_sum = sum;
+  labels->threshold_size = sum_of_sizes;
   return true;
 }
 
@@ -98,162 +99,280 @@ HWY_INLINE uint32_t LabelBitsAt(const ShortLabels& labels, size_t first) {
 }
 
 template <typename Element>
-HWY_INLINE void WriteShortMask(const Row& row, const ShortLabels& labels, Element one) {
+HWY_INLINE void ZeroShortMask(size_t classes, Element* mask) {
   const hn::CappedTag<Element, kLanes> d;
   constexpr size_t kStep = hn::MaxLanes(d);
-  const auto classes = static_cast<size_t>(row.scores.classes);
-  if (HWY_LIKELY(row.mask_stride == 1 && classes >= kLanes)) {
-    const auto ones = hn::Set(d, one);
-    const auto write = [&](size_t first, uint32_t bits) MLMARGIN_LAMBDA {
-      auto* const to = static_cast<Element*>(row.mask) + first;
-      for (size_t i = 0; i < kLanes; i += kStep) {
-        hn::StoreU(hn::IfThenElseZero(LabelMask(d, bits, i), ones), d, to + i);
-      }
-    };
-    size_t i = 0;
-    for (; i + kLanes <= classes; i += kLanes) write(i, LabelBitsAt(labels, i));
-    // Over some of the same classes again.
-    if (i < classes) write(classes - kLanes, LabelBitsFrom(labels, classes - kLanes));
+  if (HWY_UNLIKELY(classes < kLanes)) {
+    std::fill_n(mask, classes, Element{0});
     return;
   }
-  for (size_t i = 0; i < classes; ++i) {
+  for (size_t i = 0; i + kStep <= classes; i += kStep) hn::StoreU(hn::Zero(d), d, mask + i);
+  hn::StoreU(hn::Zero(d), d, mask + classes - kStep);
+}
+
+inline void WriteStridedShortMask(const Row& row, const ShortLabels& labels) {
+  for (size_t i = 0; i < static_cast<size_t>(row.scores.classes); ++i) {
     StoreMaskElement(row, static_cast<int64_t>(i), (labels.bits[i / 64] >> (i % 64) & 1) != 0);
   }
 }
 
-template <bool kLow>
-HWY_INLINE DoubleVec PairOfHinges(DoubleVec y, const ShortLabels& labels, size_t j) {
-  const Doubles dd;
-  DoubleVec a = hn::Add(hn::Set(dd, labels.high[j]), y);
-  DoubleVec b = hn::Add(hn::Set(dd, labels.high[j + 1]), y);
-  if constexpr (kLow) {
-    a = hn::Add(a, hn::Set(dd, labels.low[j]));
-    b = hn::Add(b, hn::Set(dd, labels.low[j + 1]));
-  }
-  return hn::Add(PositivePart(a), PositivePart(b));
+// ---- Sums over the classes -----------------------------------------------------------------
+
+// Calls visit(first, excluded, begin) for each kLanes classes, with a bit in `excluded` for each
+// that is not to count; the first `begin` of them need not be looked at. There are at least kLanes;
+// the last may be some of those before.
+template <class Visit>
+HWY_INLINE void ForEachShortVector(size_t classes, const ShortLabels& labels, const Visit& visit) {
+  size_t i = 0;
+  for (; i + kLanes <= classes; i += kLanes) visit(i, LabelBitsAt(labels, i), size_t{0});
+  if (i == classes) return;
+  const size_t first = classes - kLanes;
+  const size_t seen = i - first;
+  visit(first, LabelBitsFrom(labels, first) | ((uint32_t{1} << seen) - 1), seen);
 }
 
-// Adds the hinges of kLanes classes, but those that `excluded` has a bit for. kPairs is half the
-// number of labels, or zero for any number.
-template <class Loader, size_t kPairs, bool kLow>
-HWY_INLINE void AddShort(const typename Loader::Element* HWY_RESTRICT scores, uint32_t excluded,
-                         const ShortLabels& labels, DoubleVec* HWY_RESTRICT sums) {
-  constexpr size_t kVectors = kLanes / kDoubleLanes;
-  const Doubles dd;
-  const size_t num_labels = kPairs == 0 ? labels.size : 2 * kPairs;
-  DoubleVec y[kVectors];
-  DoubleVec hinges[kVectors];
-  for (size_t v = 0; v < kVectors; ++v) {
-    y[v] = LoadDoubleVec<Loader>(scores + v * kDoubleLanes);
-    hinges[v] = PairOfHinges<kLow>(y[v], labels, 0);
+// Of doubles, by class modulo kLanes.
+struct ShortSums {
+  static constexpr size_t kVectors = kLanes / kDoubleLanes;
+  DoubleVec sums[kVectors];
+
+  HWY_INLINE ShortSums() {
+    for (size_t v = 0; v < kVectors; ++v) sums[v] = hn::Zero(Doubles());
   }
-  for (size_t j = 2; j < num_labels; j += 2) {
-    for (size_t v = 0; v < kVectors; ++v) {
-      hinges[v] = hn::Add(hinges[v], PairOfHinges<kLow>(y[v], labels, j));
-    }
-  }
-  for (size_t v = 0; v < kVectors; ++v) {
-    const auto counts = LabelMask(dd, ~excluded, v * kDoubleLanes);
+
+  // Adds `terms` to vector v, but those that `excluded` has a bit for.
+  HWY_INLINE void Add(size_t v, DoubleVec terms, uint32_t excluded) {
+    const auto counts = LabelMask(Doubles(), ~excluded, v * kDoubleLanes);
 #if HWY_TARGET <= HWY_AVX3
-    sums[v] = hn::IfThenElse(counts, hn::Add(sums[v], hinges[v]), sums[v]);
+    sums[v] = hn::IfThenElse(counts, hn::Add(sums[v], terms), sums[v]);
 #else
-    sums[v] = hn::Add(sums[v], hn::IfThenElseZero(counts, hinges[v]));
+    sums[v] = hn::Add(sums[v], hn::IfThenElseZero(counts, terms));
 #endif
   }
+
+  HWY_INLINE double Total() const { return SumOfVirtualLanes(sums); }
+};
+
+// Of NaN and a number every target's maximum is the number, which is to come second.
+HWY_INLINE DoubleVec MaxWith(DoubleVec y, const ShortLabels& labels, size_t j) {
+  return hn::Max(y, hn::Set(Doubles(), labels.thresholds[j]));
 }
 
-// The row has at least kLanes classes.
-template <class Loader, size_t kPairs, bool kLow>
-HWY_INLINE double SumShortRow(const typename Loader::Element* HWY_RESTRICT scores, size_t classes,
-                              const ShortLabels& labels) {
-  constexpr size_t kVectors = kLanes / kDoubleLanes;
-  const Doubles dd;
-  DoubleVec sums[kVectors];
-  for (size_t v = 0; v < kVectors; ++v) sums[v] = hn::Zero(dd);
-  size_t i = 0;
-  for (; i + kLanes <= classes; i += kLanes) {
-    AddShort<Loader, kPairs, kLow>(scores + i, LabelBitsAt(labels, i), labels, sums);
-  }
-  if (i < classes) {
-    // Over some of the same classes again, which are not to count.
-    const size_t begin = classes - kLanes;
-    const uint32_t seen = (uint32_t{1} << (i - begin)) - 1;
-    AddShort<Loader, kPairs, kLow>(scores + begin, LabelBitsFrom(labels, begin) | seen, labels,
-                                   sums);
-  }
-  HWY_ALIGN double lanes[kLanes];
-  for (size_t v = 0; v < kVectors; ++v) hn::Store(sums[v], dd, lanes + v * kDoubleLanes);
-  return SumOfVirtualLanes(lanes);
+// kLabels is the number of labels, or zero for any number.
+template <class Loader, size_t kLabels>
+HWY_INLINE double SumMaxima(const typename Loader::Element* HWY_RESTRICT scores, size_t classes,
+                            const ShortLabels& labels) {
+  const size_t num_labels = kLabels == 0 ? labels.size : kLabels;
+  ShortSums sums;
+  ForEachShortVector(
+      classes, labels, [&](size_t first, uint32_t excluded, size_t begin) MLMARGIN_LAMBDA {
+        for (size_t v = 0; v < ShortSums::kVectors; ++v) {
+          if ((v + 1) * kDoubleLanes <= begin) continue;
+          const DoubleVec y = LoadDoubleVec<Loader>(scores + first + v * kDoubleLanes);
+          DoubleVec maxima = MaxWith(y, labels, 0);
+          size_t j = 1;
+          for (; j + 1 < num_labels; j += 2) {
+            maxima = hn::Add(maxima, hn::Add(MaxWith(y, labels, j), MaxWith(y, labels, j + 1)));
+          }
+          if (j < num_labels) maxima = hn::Add(maxima, MaxWith(y, labels, j));
+          sums.Add(v, maxima, excluded);
+        }
+      });
+  return sums.Total();
 }
 
 template <class Loader>
-HWY_NOINLINE double SumShortScores(const typename Loader::Element* scores, size_t classes,
-                                   const ShortLabels& labels) {
-  if (HWY_UNLIKELY(labels.any_low)) return SumShortRow<Loader, 0, true>(scores, classes, labels);
+HWY_INLINE double SumMaximaOf(const typename Loader::Element* HWY_RESTRICT scores, size_t classes,
+                              const ShortLabels& labels) {
   switch (labels.size) {
+    case 1:
+      return SumMaxima<Loader, 1>(scores, classes, labels);
     case 2:
-      return SumShortRow<Loader, 1, false>(scores, classes, labels);
+      return SumMaxima<Loader, 2>(scores, classes, labels);
+    case 3:
+      return SumMaxima<Loader, 3>(scores, classes, labels);
     case 4:
-      return SumShortRow<Loader, 2, false>(scores, classes, labels);
+      return SumMaxima<Loader, 4>(scores, classes, labels);
     default:
-      return SumShortRow<Loader, 0, false>(scores, classes, labels);
+      return SumMaxima<Loader, 0>(scores, classes, labels);
   }
+}
+
+// ---- The second try ------------------------------------------------------------------------
+
+// The labels that a hinge can be positive for.
+struct HingeLabels {
+  size_t size = 0;  // A multiple of two: there may be one more, which is below every class.
+  double high[ShortLabels::kMax + 1];  // -t.
+  double low[ShortLabels::kMax + 1];
+  float lowest = std::numeric_limits<float>::infinity();  // Threshold.
+
+  explicit HingeLabels(const ShortLabels& labels) {
+    for (size_t j = 0; j < labels.size; ++j) {
+      const float score = labels.scores[j];
+      if (!(score < std::numeric_limits<float>::infinity())) continue;
+      lowest = std::min(lowest, FloorThreshold(score));
+      const NegatedThreshold negated(score);
+      high[size] = negated.high;
+      low[size] = negated.low;
+      ++size;
+    }
+    if (size % 2 == 0) return;
+    high[size] = std::numeric_limits<double>::lowest();
+    low[size] = 0;
+    ++size;
+  }
+};
+
+template <class Loader>
+HWY_INLINE bool AnyAbove(float lowest, const typename Loader::Element* HWY_RESTRICT scores,
+                         size_t classes, const ShortLabels& labels) {
+  const Floats df;
+  const FloatVec bound = hn::Set(df, lowest);
+  bool any = false;
+  ForEachShortVector(classes, labels, [&](size_t first, uint32_t excluded, size_t) MLMARGIN_LAMBDA {
+    for (size_t i = 0; i < kLanes; i += kFloatLanes) {
+      const auto above = hn::Gt(LoadFloatVec<Loader>(scores + first + i), bound);
+      any |= !hn::AllFalse(df, hn::And(above, LabelMask(df, ~excluded, i)));
+    }
+  });
+  return any;
+}
+
+HWY_INLINE DoubleVec Hinge(DoubleVec y, const HingeLabels& labels, size_t j) {
+  const Doubles dd;
+  return PositivePart(hn::Add(hn::Add(hn::Set(dd, labels.high[j]), y), hn::Set(dd, labels.low[j])));
+}
+
+template <class Loader>
+HWY_NOINLINE double SumHinges(const typename Loader::Element* scores, size_t classes,
+                              const ShortLabels& labels) {
+  const HingeLabels hinge_labels(labels);
+  // Often there is none, with a trained model.
+  if (!AnyAbove<Loader>(hinge_labels.lowest, scores, classes, labels)) return 0;
+  if (std::isinf(hinge_labels.lowest)) return std::numeric_limits<double>::infinity();
+  ShortSums sums;
+  ForEachShortVector(
+      classes, labels, [&](size_t first, uint32_t excluded, size_t begin) MLMARGIN_LAMBDA {
+        for (size_t v = 0; v < ShortSums::kVectors; ++v) {
+          if ((v + 1) * kDoubleLanes <= begin) continue;
+          const DoubleVec y = LoadDoubleVec<Loader>(scores + first + v * kDoubleLanes);
+          DoubleVec hinges = hn::Zero(Doubles());
+          for (size_t j = 0; j < hinge_labels.size; j += 2) {
+            hinges =
+                hn::Add(hinges, hn::Add(Hinge(y, hinge_labels, j), Hinge(y, hinge_labels, j + 1)));
+          }
+          sums.Add(v, hinges, excluded);
+        }
+      });
+  return sums.Total();
+}
+
+// ---- Rows ----------------------------------------------------------------------------------
+
+// Takes from the sum of the maxima of a row with so many classes what it is without any hinge.
+// False when too little is left.
+HWY_INLINE bool TakeThresholds(size_t classes, const ShortLabels& labels, double* sum) {
+  const auto counted = static_cast<double>(classes - labels.DistinctLabels());
+  *sum -= counted * labels.threshold_sum;
+  // At least the sum of what was added up, taken positive: |max(y, t)| <= (max(y, t) - t) + |t|.
+  // Each of fewer than 128 rounding errors that a term goes through is at most 2^-53 of it.
+  const double size = *sum + counted * labels.threshold_size;
+  return size <= *sum * 0x1p15;
+}
+
+template <class Loader>
+HWY_INLINE double SumShortScores(const typename Loader::Element* scores, size_t classes,
+                                 const ShortLabels& labels) {
+  double sum = SumMaximaOf<Loader>(scores, classes, labels);
+  if (HWY_LIKELY(TakeThresholds(classes, labels, &sum))) return sum;
+  return SumHinges<Loader>(scores, classes, labels);
 }
 
 // The scores of a row that has less than a virtual vector of them, or strides, as it were
 // contiguous and filled up with what cannot have a hinge.
-struct ShortCopy {
-  float scores[kMaxShortClasses];
-};
-
 template <class Loader>
-HWY_INLINE double SumShort(const Row& row, const ShortLabels& labels) {
-  using Element = typename Loader::Element;
-  const auto classes = static_cast<size_t>(row.scores.classes);
-  if (labels.size == 0) return 0;
-  if (HWY_LIKELY(row.scores.stride == 1 && classes >= kLanes)) {
-    return SumShortScores<Loader>(static_cast<const Element*>(row.scores.data), classes, labels);
-  }
-  ShortCopy copy;
-  const int64_t step = row.scores.stride * static_cast<int64_t>(sizeof(Element));
+HWY_NOINLINE double SumShortCopy(const ScoreRow& row, const ShortLabels& labels) {
+  float copy[kMaxShortClasses];
+  const auto classes = static_cast<size_t>(row.classes);
+  const int64_t step = row.stride * static_cast<int64_t>(sizeof(typename Loader::Element));
   for (size_t i = 0; i < classes; ++i) {
-    copy.scores[i] =
-        LoadScore(Loader::kType, Offset(row.scores.data, static_cast<int64_t>(i) * step));
+    copy[i] = LoadScore(Loader::kType, Offset(row.data, static_cast<int64_t>(i) * step));
   }
   const size_t padded = std::max(classes, kLanes);
-  std::fill(copy.scores + classes, copy.scores + padded, -std::numeric_limits<float>::infinity());
-  return SumShortScores<LoadFloat32>(copy.scores, padded, labels);
+  std::fill(copy + classes, copy + padded, -std::numeric_limits<float>::infinity());
+  return SumShortScores<LoadFloat32>(copy, padded, labels);
+}
+
+// So few scores are not worth a vector that would wait for them to be copied.
+inline constexpr size_t kTinyClasses = 4;
+template <class Loader>
+HWY_INLINE double SumTinyRow(const ScoreRow& row, const ShortLabels& labels) {
+  const auto classes = static_cast<size_t>(row.classes);
+  const int64_t step = row.stride * static_cast<int64_t>(sizeof(typename Loader::Element));
+  double sum = 0;
+  for (size_t i = 0; i < classes; ++i) {
+    const auto y = static_cast<double>(
+        LoadScore(Loader::kType, Offset(row.data, static_cast<int64_t>(i) * step)));
+    double maxima = 0;
+    for (size_t j = 0; j < labels.size; ++j) {
+      const double threshold = labels.thresholds[j];
+      maxima += y > threshold ? y : threshold;
+    }
+    sum += (labels.bits[0] >> i & 1) != 0 ? 0 : maxima;
+  }
+  if (HWY_LIKELY(TakeThresholds(classes, labels, &sum))) return sum;
+  return SumShortCopy<Loader>(row, labels);
 }
 
 template <typename Label, class Loader>
 HWY_INLINE int64_t SumShortRowsTyped(const LossArguments& args, int64_t begin, int64_t end,
                                      double* HWY_RESTRICT sums, BadLabels* bad) {
-  Row row;
-  row.scores.stride = args.scores.column_stride;
-  row.scores.classes = args.classes;
-  row.scores.type = Loader::kType;
-  row.mask_stride = args.mask.column_stride;
-  constexpr auto kBytes = static_cast<int64_t>(sizeof(typename Loader::Element));
+  using Element = typename Loader::Element;
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(Element));
+  constexpr int64_t kRowsAhead = 8;
+  const auto classes = static_cast<size_t>(args.classes);
+  const bool contiguous = args.scores.column_stride == 1 && classes >= kLanes;
+  const bool easy_mask = args.mask.data != nullptr && args.mask.column_stride == 1 &&
+                         reinterpret_cast<uintptr_t>(args.mask.data) % sizeof(Element) == 0;
   // Without columns there may be no data either, and nothing to add to.
   const int64_t label_bytes =
       args.label_columns == 0 ? 0 : args.labels.row_stride * static_cast<int64_t>(sizeof(Label));
-  constexpr int64_t kRowsAhead = 8;
+  Row row;
+  row.scores = {nullptr, args.scores.column_stride, args.classes, Loader::kType};
+  row.mask_stride = args.mask.column_stride;
+  LabelRow label_row = {nullptr, args.labels.column_stride, args.label_columns, args.label_type};
   ShortLabels labels;
+  Element no_mask[kMaxShortClasses];
   for (int64_t n = begin; n < end; ++n) {
     // The labels lie too far apart for the processor's own prefetching.
     hwy::Prefetch(static_cast<const char*>(
         Offset(args.labels.data, std::min(n + kRowsAhead, end - 1) * label_bytes)));
+    label_row.data = Offset(args.labels.data, n * label_bytes);
     row.scores.data = Offset(args.scores.data, n * args.scores.row_stride * kBytes);
-    if (!ReadShortLabels<Label, Loader>(Offset(args.labels.data, n * label_bytes),
-                                        args.labels.column_stride, args.label_columns, row.scores,
-                                        n, &labels, bad)) {
+    row.mask = args.mask.data == nullptr
+                   ? nullptr
+                   : Offset(args.mask.data, n * args.mask.row_stride * kBytes);
+    auto* const mask = easy_mask ? static_cast<Element*>(row.mask) : no_mask;
+    if (easy_mask) ZeroShortMask(classes, mask);
+    const int64_t bad_before = bad->count;
+    if (!ReadShortLabels<Label, Loader>(label_row, row.scores, n, mask, &labels, bad)) {
+      // It will be read once more.
+      if (bad_before == 0) *bad = BadLabels();
+      bad->count = bad_before;
       return n;
     }
-    if (args.mask.data != nullptr) {
-      row.mask = Offset(args.mask.data, n * args.mask.row_stride * kBytes);
-      WriteShortMask(row, labels, Loader::One());
+    if (row.mask != nullptr && !easy_mask) WriteStridedShortMask(row, labels);
+    double sum = 0;
+    if (HWY_UNLIKELY(labels.size == 0)) {
+    } else if (HWY_LIKELY(contiguous)) {
+      sum = SumShortScores<Loader>(static_cast<const Element*>(row.scores.data), classes, labels);
+    } else if (classes <= kTinyClasses) {
+      sum = SumTinyRow<Loader>(row.scores, labels);
+    } else {
+      sum = SumShortCopy<Loader>(row.scores, labels);
     }
-    sums[n - begin] = SumShort<Loader>(row, labels);
+    sums[n - begin] = sum;
   }
   return end;
 }
