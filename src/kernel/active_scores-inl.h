@@ -404,31 +404,35 @@ HWY_INLINE void ForEachGroupWriting(const Row& row, int64_t begin, int64_t end,
   }
 }
 
-template <class Loader, class Visit>
+// With kMayWrite false, `write_mask` is too.
+template <class Loader, bool kMayWrite = true, class Visit>
 HWY_INLINE void ForEachGroup(const Row& row, bool write_mask, int64_t begin, int64_t end,
                              const Visit& visit) {
-  if (!write_mask) {
+  if (!kMayWrite || !write_mask) {
     ForEachGroupWriting<Loader, MaskWrite::kNone>(row, begin, end, visit);
-  } else if (!row.stream_mask) {
-    ForEachGroupWriting<Loader, MaskWrite::kStore>(row, begin, end, visit);
-  } else {
-    ForEachGroupWriting<Loader, MaskWrite::kStream>(row, begin, end, visit);
+  } else if constexpr (kMayWrite) {
+    if (row.stream_mask) {
+      ForEachGroupWriting<Loader, MaskWrite::kStream>(row, begin, end, visit);
+    } else {
+      ForEachGroupWriting<Loader, MaskWrite::kStore>(row, begin, end, visit);
+    }
   }
 }
 
 // Reads the scores of the classes [begin, end) and writes their mask if asked to; calls
 // use(scores, active) for the groups of kGroup classes with a score above `lowest`.
-template <class Loader, class Use>
+template <class Loader, bool kMayWrite = true, class Use>
 HWY_INLINE void ForEachActiveGroup(const Row& row, bool write_mask, int64_t begin, int64_t end,
                                    float lowest, const Use& use) {
   HWY_ALIGN float copy[kGroup];
-  ForEachGroup<Loader>(row, write_mask, begin, end, [&](const Group& group) MLMARGIN_LAMBDA {
+  const auto look = [&](const Group& group) MLMARGIN_LAMBDA {
     const float* const scores = GroupScores<Loader>(row, group, lowest, copy);
     const ActiveMasks active(scores, group, lowest);
     // Scores of a trained model: hardly any class is above even the lowest threshold.
     if (active.None()) return;
     use(scores, active);
-  });
+  };
+  ForEachGroup<Loader, kMayWrite>(row, write_mask, begin, end, look);
 }
 
 }  // namespace mlmargin::kernel::HWY_NAMESPACE

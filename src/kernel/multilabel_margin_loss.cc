@@ -143,7 +143,7 @@ bool Call::ReadLabels(int64_t n, WorkingRow* row, BadLabels* found) const {
   row->row.index = &row->index;
   if (!list.Read(LabelsAt(n), row->row.scores, n, found)) return false;
   const auto count = static_cast<int64_t>(list.scores().size());
-  row->row.kernel = ChooseRowKernel(args_.classes, count);
+  row->row.kernel = ChooseRowKernel(count);
   if (row->row.kernel == RowKernel::kSearch && count > 0 && std::isfinite(list.scores()[0])) {
     row->index.Build(&list, kernels_.find_thresholds);
   } else {

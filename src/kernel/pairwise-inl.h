@@ -165,17 +165,18 @@ HWY_INLINE PairTotals AddRange(const Row& row, bool write_mask, int64_t begin, i
   constexpr bool kCarefully = kMode != PairMode::kFirst;
   HWY_ALIGN float clean[kGroup];
   const float lowest = labels.thresholds[0];
-  ForEachActiveGroup<Loader>(row, write_mask, begin, end, lowest,
-                             [&](const float* scores, const ActiveMasks& active) MLMARGIN_LAMBDA {
-                               if (kCarefully || HWY_UNLIKELY(active.any_excluded)) {
-                                 active.Clean(scores, lowest, clean);
-                                 scores = clean;
-                               }
-                               for (size_t i = 0; i < kGroup; i += kClasses) {
-                                 AddClasses<kClasses, kMode>(
-                                     scores + i, active.masks + i / kFloatLanes, labels, sums);
-                               }
-                             });
+  constexpr bool kMayWrite = kMode == PairMode::kFirst;
+  ForEachActiveGroup<Loader, kMayWrite>(
+      row, write_mask, begin, end, lowest,
+      [&](const float* scores, const ActiveMasks& active) MLMARGIN_LAMBDA {
+        if (kCarefully || HWY_UNLIKELY(active.any_excluded)) {
+          active.Clean(scores, lowest, clean);
+          scores = clean;
+        }
+        for (size_t i = 0; i < kGroup; i += kClasses) {
+          AddClasses<kClasses, kMode>(scores + i, active.masks + i / kFloatLanes, labels, sums);
+        }
+      });
   return PairTotals(*sums, labels);
 }
 

@@ -116,15 +116,13 @@ bool UseShortRows(int64_t classes) {
   return classes <= kMaxShortClasses;
 }
 
-RowKernel ChooseRowKernel(int64_t classes, int64_t labels) {
-  constexpr int64_t kFewClasses = 256;
+RowKernel ChooseRowKernel(int64_t labels) {
   constexpr int64_t kFewLabels = 48;
   if (labels > ThresholdIndex::kMaxLabels) return RowKernel::kPairwise;
   if (forced_kernel == RowKernel::kPairwise || forced_kernel == RowKernel::kSearch) {
     return *forced_kernel;
   }
-  const bool many = labels > kFewLabels && classes > kFewClasses;
-  return many ? RowKernel::kSearch : RowKernel::kPairwise;
+  return labels > kFewLabels ? RowKernel::kSearch : RowKernel::kPairwise;
 }
 
 HWY_EXPORT(SumRangeOnTarget);

@@ -31,7 +31,7 @@ inline constexpr int64_t kMaxShortClasses = 128;
 bool UseShortRows(int64_t classes);
 
 // kPairwise or kSearch, for a row with so many finite label scores.
-RowKernel ChooseRowKernel(int64_t classes, int64_t labels);
+RowKernel ChooseRowKernel(int64_t labels);
 
 // Whether a call writes masks of so many bytes in all past the caches.
 bool UseMaskStream(double mask_bytes);

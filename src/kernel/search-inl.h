@@ -50,20 +50,36 @@ HWY_INLINE void Append(const float* HWY_RESTRICT scores, const ActiveMasks& acti
   buffer->size = size;
 }
 
+// How many of a node's thresholds are below the key.
+HWY_INLINE size_t CountBelowInNode(const float* HWY_RESTRICT node, FloatVec key) {
+  constexpr auto kNode = static_cast<size_t>(ThresholdTree::kNode);
+  const Floats df;
+#if HWY_TARGET <= HWY_AVX2 || HWY_TARGET == HWY_SCALAR
+  size_t below = 0;
+  for (size_t i = 0; i < kNode; i += kFloatLanes) {
+    below += hn::CountTrue(df, hn::Lt(hn::LoadU(df, node + i), key));
+  }
+  return below;
+#else
+  // Bits of narrow vectors are dear, to be had and to be counted.
+  const Ints di;
+  IntVec below = hn::Zero(di);
+  for (size_t i = 0; i < kNode; i += kFloatLanes) {
+    const auto mask = hn::Lt(hn::LoadU(df, node + i), key);
+    below = hn::Sub(below, hn::BitCast(di, hn::VecFromMask(df, mask)));
+  }
+  return static_cast<size_t>(hn::GetLane(hn::SumOfLanes(di, below)));
+#endif
+}
+
 // The number of thresholds below y, of the tree whose levels begin at levels[0], levels[1], ...
 template <size_t kLevels>
 HWY_INLINE size_t CountBelow(const float* const* levels, size_t num_levels, float y) {
   constexpr auto kNode = static_cast<size_t>(ThresholdTree::kNode);
-  const Floats df;
-  const FloatVec key = hn::Set(df, y);
+  const FloatVec key = hn::Set(Floats(), y);
   size_t count = 0;
   for (size_t level = kLevels != 0 ? kLevels : num_levels; level-- > 0;) {
-    const float* const node = levels[level] + kNode * count;
-    size_t below = 0;
-    for (size_t i = 0; i < kNode; i += kFloatLanes) {
-      below += hn::CountTrue(df, hn::Lt(hn::LoadU(df, node + i), key));
-    }
-    count = count * kNode + below;
+    count = count * kNode + CountBelowInNode(levels[level] + kNode * count, key);
   }
   return count;
 }
