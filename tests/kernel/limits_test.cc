@@ -10,14 +10,8 @@
 #include <vector>
 
 #include "mlmargin/multilabel_margin_loss.h"
+#include "support/sanitizers.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define MLMARGIN_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define MLMARGIN_SANITIZED 1
-#endif
-#endif
 // Sanitizers bring allocators of their own, and take minutes for these sizes.
 #ifndef MLMARGIN_SANITIZED
 

@@ -12,14 +12,10 @@
 #include <thread>
 #include <vector>
 
+#include "support/sanitizers.h"
+
 namespace mlmargin::kernel {
 namespace {
-
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define MLMARGIN_TSAN 1
-#endif
-#endif
 
 TEST(ParallelForTest, CoversEachIndexOnceInRangesOfAtMostTheGrain) {
   for (const int64_t count : {0, 1, 2, 7, 64, 1000}) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nnopbase/sum_operator.h"
+#include "support/sanitizers.h"
 
 namespace mlmargin::nnopbase {
 namespace {
@@ -127,12 +128,8 @@ class GrowthTest : public SumTest {
 };
 
 TEST_F(GrowthTest, ALongRunHoldsNoMoreMemoryThanAShortOne) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef MLMARGIN_SANITIZED
   GTEST_SKIP() << "the sanitizers keep freed memory";
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-  GTEST_SKIP() << "the sanitizers keep freed memory";
-#endif
 #endif
   for (int i = 0; i < 1000; ++i) MakeAndFail();
   const size_t before = runtime::ResidentBytes();

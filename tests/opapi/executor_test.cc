@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "opapi/loss_run.h"
+#include "support/sanitizers.h"
 
 namespace mlmargin::testing {
 namespace {
@@ -256,13 +257,6 @@ TEST_F(ExecutorTest, OverlapThatAnAddressUpdateMakesIsRefusedAtPhaseTwo) {
 }
 
 // Sanitizers keep freed memory for a while and so grow by design.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MLMARGIN_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define MLMARGIN_SANITIZED 1
-#endif
-#endif
 #ifndef MLMARGIN_SANITIZED
 int64_t ResidentKib() {
   std::ifstream status("/proc/self/status");

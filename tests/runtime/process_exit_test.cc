@@ -12,12 +12,8 @@
 #include <vector>
 
 #include "runtime/stream_fixture.h"
+#include "support/sanitizers.h"
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define MLMARGIN_TSAN 1
-#endif
-#endif
 // The thread sanitizer brings its own operator new.
 #ifndef MLMARGIN_TSAN
 

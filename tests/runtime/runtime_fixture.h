@@ -11,6 +11,7 @@
 #include <string>
 
 #include "acl/acl.h"
+#include "support/sanitizers.h"
 
 namespace mlmargin::runtime {
 
@@ -52,7 +53,7 @@ Enum Foreign(int number) {
 }
 
 // How much a test that repeats calls may grow: noise, and what a memory checker holds back.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__clang__)
+#ifdef MLMARGIN_SANITIZED
 inline constexpr size_t kGrowthNoiseBytes = size_t{512} << 20;
 #else
 inline constexpr size_t kGrowthNoiseBytes = size_t{4} << 20;
