@@ -74,12 +74,12 @@ struct BadLabels {
 // Errors: kInvalidArgument (sizes, null data; nothing written), kLabelOutOfRange (only with
 // reject_bad_labels; nothing written), kOutOfMemory. `bad_labels` may be null.
 //
-// Cost of a row of C classes and L labels: O(C * L) for at most 48 labels, for more
-// O((C + L) * log L), whatever their scores. Where hardly any score
-// is above the lowest label's less 1, as for a trained model, little more than reading the scores
-// and writing the mask. Memory: up to 32 bytes per label of the rows in work, and nothing on the
-// heap for rows of at most 64 labels. Runs on up to NumThreads() threads, over rows or, where rows
-// are few and long, over classes. Thread-safe.
+// Cost of a row of C classes and L labels: O(C * L) for at most 48 labels, or at most 128 classes
+// and 64 labels; for more O((C + L) * log L), whatever the scores. Where hardly any score is above
+// the lowest label's less 1, as for a trained model, little more than reading the scores and
+// writing the mask. Memory: up to 32 bytes per label of the rows in work, and nothing on the heap
+// for rows of at most 64 labels. Runs on up to NumThreads() threads, over rows or, where rows are
+// few and long, over classes. Thread-safe.
 MLMARGIN_API Status MultilabelMarginLoss(const LossArguments& arguments, BadLabels* bad_labels);
 
 }  // namespace mlmargin

@@ -6,7 +6,6 @@
 #include <new>
 
 #include "kernel/element.h"
-#include "kernel/threshold.h"
 
 namespace mlmargin::kernel {
 namespace {
@@ -107,17 +106,17 @@ bool LabelList::Read(const LabelRow& labels, const ScoreRow& scores, int64_t row
 template <typename Label>
 void LabelList::ReadTyped(const LabelRow& labels, const ScoreRow& scores, int64_t row,
                           BadLabels* bad) {
-  if (!dense_) ReadClasses<Label>(labels, scores.classes, row, bad);
+  if (!dense_) {
+    ReadClasses<Label>(labels, scores.classes, row, bad);
+    return ReadScores(scores);
+  }
   switch (scores.type) {
     case ScoreType::kFloat32:
-      return dense_ ? ReadDense<Label, ScoreType::kFloat32>(labels, scores, row, bad)
-                    : ReadScores<ScoreType::kFloat32>(scores);
+      return ReadDense<Label, ScoreType::kFloat32>(labels, scores, row, bad);
     case ScoreType::kFloat16:
-      return dense_ ? ReadDense<Label, ScoreType::kFloat16>(labels, scores, row, bad)
-                    : ReadScores<ScoreType::kFloat16>(scores);
+      return ReadDense<Label, ScoreType::kFloat16>(labels, scores, row, bad);
     case ScoreType::kBFloat16:
-      return dense_ ? ReadDense<Label, ScoreType::kBFloat16>(labels, scores, row, bad)
-                    : ReadScores<ScoreType::kBFloat16>(scores);
+      return ReadDense<Label, ScoreType::kBFloat16>(labels, scores, row, bad);
   }
 }
 
@@ -143,7 +142,7 @@ void LabelList::ReadDense(const LabelRow& labels, const ScoreRow& scores, int64_
   const int64_t step = scores.stride * ScoreBytes(kType);
   const int64_t classes = scores.classes;
   const void* const data = scores.data;
-  uint64_t* const bits = bits_;
+  uint64_t* const bits = mutable_bits();
   std::fill_n(bits, (classes - 1) / 64 + 2, 0);
   ScoreFilter filter(scores_);
   int64_t count = 0;
@@ -179,8 +178,19 @@ void LabelList::SortBySlice(int64_t classes) {
   slice_begin_[0] = 0;
 }
 
-template <ScoreType kType>
 void LabelList::ReadScores(const ScoreRow& scores) {
+  switch (scores.type) {
+    case ScoreType::kFloat32:
+      return ReadScoresTyped<ScoreType::kFloat32>(scores);
+    case ScoreType::kFloat16:
+      return ReadScoresTyped<ScoreType::kFloat16>(scores);
+    case ScoreType::kBFloat16:
+      return ReadScoresTyped<ScoreType::kBFloat16>(scores);
+  }
+}
+
+template <ScoreType kType>
+void LabelList::ReadScoresTyped(const ScoreRow& scores) {
   const int64_t step = scores.stride * ScoreBytes(kType);
   const int64_t* const classes = classes_;
   ScoreFilter filter(scores_);
@@ -188,10 +198,6 @@ void LabelList::ReadScores(const ScoreRow& scores) {
     filter.Add(LoadScore(kType, Offset(scores.data, classes[l] * step)));
   }
   num_scores_ = filter.Finish();
-}
-
-void LabelList::FindThresholds() {
-  for (size_t j = 0; j < num_scores_; ++j) thresholds_[j] = FloorThreshold(scores_[j]);
 }
 
 bool LabelList::Reserve(int64_t count) {
@@ -203,20 +209,21 @@ bool LabelList::Reserve(int64_t count) {
   scores_ = inline_scores_.data();
   thresholds_ = inline_thresholds_.data();
   spare_ = inline_spare_.data();
-  const int64_t class_bytes = (count + kSpareWords) * kWide;
+  // Bits take a word for 64 classes, as many as a label has at most, and one of zeros.
+  const int64_t class_bytes = (count + 1) * kWide;
   const int64_t tree_bytes = ThresholdTree(count).end * kNarrow;
-  heap_.reset(
-      new (std::nothrow)
-          std::byte[static_cast<size_t>(count * (kWide + kNarrow) + class_bytes + tree_bytes)]);
+  constexpr size_t kAlign = ThresholdTree::kNodeBytes;
+  const int64_t bytes = tree_bytes + class_bytes + count * (kWide + kNarrow);
+  heap_.reset(new (std::nothrow) std::byte[static_cast<size_t>(bytes) + kAlign]);
   if (heap_ == nullptr) return false;
   capacity_ = count;
-  spare_ = heap_.get();
-  std::byte* const classes = spare_ + count * kWide;
-  std::byte* const thresholds = classes + class_bytes;
-  classes_ = reinterpret_cast<int64_t*>(classes);
-  bits_ = reinterpret_cast<uint64_t*>(classes);
+  const size_t over = reinterpret_cast<uintptr_t>(heap_.get()) % kAlign;
+  std::byte* const thresholds = heap_.get() + (over == 0 ? 0 : kAlign - over);
+  std::byte* const classes = thresholds + tree_bytes;
+  spare_ = classes + class_bytes;
   thresholds_ = reinterpret_cast<float*>(thresholds);
-  scores_ = reinterpret_cast<float*>(thresholds + tree_bytes);
+  classes_ = reinterpret_cast<int64_t*>(classes);
+  scores_ = reinterpret_cast<float*>(spare_ + count * kWide);
   return true;
 }
 

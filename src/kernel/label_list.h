@@ -44,6 +44,9 @@ void CountBadLabels(const LabelRow& labels, int64_t row, int64_t classes, BadLab
 // Adds what another range of rows found; the first position of both stays first.
 void MergeBadLabels(const BadLabels& from, BadLabels* into);
 
+// Sets thresholds[i] to FloorThreshold(scores[i]).
+using FindThresholdsFunction = void (*)(const float* scores, size_t count, float* thresholds);
+
 // The good labels of one row, repeats included, and what a row kernel needs to know of them. Kept
 // between rows so that only a row with more labels than any before it allocates: about 24 bytes a
 // label, nothing up to kInline labels.
@@ -63,7 +66,7 @@ class LabelList {
 
   // A bit for each class, and a word of zeros behind them.
   bool dense() const { return dense_; }
-  const uint64_t* bits() const { return bits_; }
+  const uint64_t* bits() const { return reinterpret_cast<const uint64_t*>(classes_); }
 
   // Unless dense(): the labels in the slice of kSliceClasses classes from `begin` on, a multiple of
   // that number; possibly others too.
@@ -79,13 +82,15 @@ class LabelList {
   std::span<float> scores() { return {scores_, num_scores_}; }
   std::span<const float> scores() const { return {scores_, num_scores_}; }
 
-  // FloorThreshold of each of scores(), once FindThresholds() was called.
+  // FloorThreshold of each of scores(), once FindThresholds() was called. They begin at a cache
+  // line and have room for the tree of them all behind.
   const float* thresholds() const { return thresholds_; }
-  void FindThresholds();
+  float* FindThresholds(FindThresholdsFunction find) {
+    find(scores_, num_scores_, thresholds_);
+    return thresholds_;
+  }
 
-  // For a ThresholdIndex: thresholds() with room for the tree of them all, and memory for a double
-  // a score.
-  float* mutable_thresholds() { return thresholds_; }
+  // Memory for a double a score.
   std::byte* spare() { return spare_; }
 
  private:
@@ -97,16 +102,18 @@ class LabelList {
   template <typename Label, ScoreType kType>
   void ReadDense(const LabelRow& labels, const ScoreRow& scores, int64_t row, BadLabels* bad);
   void SortBySlice(int64_t classes);
-  template <ScoreType kType>
   void ReadScores(const ScoreRow& scores);
+  template <ScoreType kType>
+  void ReadScoresTyped(const ScoreRow& scores);
+  uint64_t* mutable_bits() { return reinterpret_cast<uint64_t*>(classes_); }
   int64_t* unsorted() { return reinterpret_cast<int64_t*>(spare_); }
 
   static constexpr size_t kMaxSlices = 1024;
-  static constexpr int64_t kSpareWords = 2;  // More than labels, in bits().
 
   std::array<int64_t, kInline> inline_classes_;
   std::array<float, kInline> inline_scores_;
-  std::array<float, static_cast<size_t>(ThresholdTree(kInline).end)> inline_thresholds_;
+  alignas(ThresholdTree::kNodeBytes)
+      std::array<float, static_cast<size_t>(ThresholdTree(kInline).end)> inline_thresholds_;
   alignas(double) std::array<std::byte, kInline * sizeof(double)> inline_spare_;
   std::array<int64_t, kMaxSlices + 1> slice_begin_;
   // One block for all, which the C library keeps better between calls than several.
@@ -116,7 +123,6 @@ class LabelList {
   float* scores_ = inline_scores_.data();
   float* thresholds_ = inline_thresholds_.data();
   std::byte* spare_ = inline_spare_.data();
-  uint64_t* bits_ = nullptr;
   bool dense_ = false;
   int64_t size_ = 0;
   size_t num_scores_ = 0;

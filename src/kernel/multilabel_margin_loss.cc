@@ -147,7 +147,7 @@ bool Call::ReadLabels(int64_t n, WorkingRow* row, BadLabels* found) const {
   if (row->row.kernel == RowKernel::kSearch && count > 0 && std::isfinite(list.scores()[0])) {
     row->index.Build(&list, kernels_.find_thresholds);
   } else {
-    list.FindThresholds();
+    list.FindThresholds(kernels_.find_thresholds);
   }
   return true;
 }

@@ -21,7 +21,7 @@ HWY_BEFORE_NAMESPACE();
 namespace mlmargin::kernel::HWY_NAMESPACE {
 
 // At most this many labels at a time.
-inline constexpr size_t kMaxPairLabels = 48;
+inline constexpr size_t kMaxPairLabels = kMaxFewLabels;
 
 // With t the lowest of the thresholds t[j], the hinges of class score y are
 //

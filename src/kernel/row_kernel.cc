@@ -117,12 +117,11 @@ bool UseShortRows(int64_t classes) {
 }
 
 RowKernel ChooseRowKernel(int64_t labels) {
-  constexpr int64_t kFewLabels = 48;
   if (labels > ThresholdIndex::kMaxLabels) return RowKernel::kPairwise;
   if (forced_kernel == RowKernel::kPairwise || forced_kernel == RowKernel::kSearch) {
     return *forced_kernel;
   }
-  return labels > kFewLabels ? RowKernel::kSearch : RowKernel::kPairwise;
+  return labels > kMaxFewLabels ? RowKernel::kSearch : RowKernel::kPairwise;
 }
 
 HWY_EXPORT(SumRangeOnTarget);

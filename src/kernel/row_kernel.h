@@ -30,7 +30,8 @@ enum class RowKernel {
 inline constexpr int64_t kMaxShortClasses = 128;
 bool UseShortRows(int64_t classes);
 
-// kPairwise or kSearch, for a row with so many finite label scores.
+// Rows with at most this many finite label scores are for kPairwise, which does as many in a pass.
+inline constexpr int64_t kMaxFewLabels = 48;
 RowKernel ChooseRowKernel(int64_t labels);
 
 // Whether a call writes masks of so many bytes in all past the caches.

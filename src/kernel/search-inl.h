@@ -87,8 +87,8 @@ HWY_INLINE size_t CountBelow(const float* const* levels, size_t num_levels, floa
 // The counts, and with them what the index has for each.
 template <size_t kLevels>
 HWY_INLINE void LookUp(const ThresholdIndex& index, ActiveBuffer* HWY_RESTRICT active) {
-  const float* HWY_RESTRICT label_scores = index.scores() - 1;
-  const double* HWY_RESTRICT bases = index.base() - 1;
+  const float* HWY_RESTRICT label_scores = index.scores();
+  const double* HWY_RESTRICT bases = index.base();
   const float* levels[ThresholdTree::kMaxLevels];
   const auto num_levels = static_cast<size_t>(index.tree().levels);
   for (size_t l = 0; l < num_levels; ++l) levels[l] = index.thresholds() + index.tree().begin[l];
@@ -96,8 +96,8 @@ HWY_INLINE void LookUp(const ThresholdIndex& index, ActiveBuffer* HWY_RESTRICT a
   for (size_t i = 0; i < size; ++i) {
     const size_t count = CountBelow<kLevels>(levels, num_levels, active->scores[i]);
     active->counts[i] = static_cast<int32_t>(count);
-    active->label_scores[i] = label_scores[count];
-    active->bases[i] = bases[count];
+    active->label_scores[i] = label_scores[count - 1];
+    active->bases[i] = bases[count - 1];
   }
   // To whole virtual vectors, with what adds nothing.
   for (size_t i = size; i % kLanes != 0; ++i) {

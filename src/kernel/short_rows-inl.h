@@ -39,7 +39,7 @@ struct ShortLabels {
   float scores[kMax];
   double thresholds[kMax];
   double threshold_sum;
-  double threshold_size;                     // The sum of their absolute values.
+  double threshold_magnitude;                // The sum of their absolute values.
   uint64_t bits[kMaxShortClasses / 64 + 1];  // One for each class that is a label.
 
   HWY_INLINE size_t DistinctLabels() const {
@@ -58,7 +58,7 @@ HWY_INLINE bool ReadShortLabels(const LabelRow& from, const ScoreRow& scores, in
   const int64_t score_step = scores.stride * static_cast<int64_t>(sizeof(typename Loader::Element));
   std::fill(std::begin(labels->bits), std::end(labels->bits), 0);
   size_t size = 0;
-  double sum = 0, sum_of_sizes = 0;
+  double sum = 0, magnitude = 0;
   for (int64_t column = 0; column < from.columns; ++column) {
     const auto label =
         static_cast<int64_t>(LoadUnaligned<Label>(Offset(from.data, column * label_step)));
@@ -76,12 +76,12 @@ HWY_INLINE bool ReadShortLabels(const LabelRow& from, const ScoreRow& scores, in
     labels->scores[size] = score;
     labels->thresholds[size] = threshold;
     sum += threshold;
-    sum_of_sizes += std::abs(threshold);
+    magnitude += std::abs(threshold);
     ++size;
   }
   labels->size = size;
   labels->threshold_sum = sum;
-  labels->threshold_size = sum_of_sizes;
+  labels->threshold_magnitude = magnitude;
   return true;
 }
 
@@ -158,27 +158,34 @@ HWY_INLINE DoubleVec MaxWith(DoubleVec y, const ShortLabels& labels, size_t j) {
   return hn::Max(y, hn::Set(Doubles(), labels.thresholds[j]));
 }
 
-// kLabels is the number of labels, or zero for any number.
-template <class Loader, size_t kLabels>
-HWY_INLINE double SumMaxima(const typename Loader::Element* HWY_RESTRICT scores, size_t classes,
-                            const ShortLabels& labels) {
-  const size_t num_labels = kLabels == 0 ? labels.size : kLabels;
+// Sums terms(y) over the scores y of all classes that are to count.
+template <class Loader, class Terms>
+HWY_INLINE double SumOverClasses(const typename Loader::Element* HWY_RESTRICT scores,
+                                 size_t classes, const ShortLabels& labels, const Terms& terms) {
   ShortSums sums;
   ForEachShortVector(
       classes, labels, [&](size_t first, uint32_t excluded, size_t begin) MLMARGIN_LAMBDA {
         for (size_t v = 0; v < ShortSums::kVectors; ++v) {
           if ((v + 1) * kDoubleLanes <= begin) continue;
-          const DoubleVec y = LoadDoubleVec<Loader>(scores + first + v * kDoubleLanes);
-          DoubleVec maxima = MaxWith(y, labels, 0);
-          size_t j = 1;
-          for (; j + 1 < num_labels; j += 2) {
-            maxima = hn::Add(maxima, hn::Add(MaxWith(y, labels, j), MaxWith(y, labels, j + 1)));
-          }
-          if (j < num_labels) maxima = hn::Add(maxima, MaxWith(y, labels, j));
-          sums.Add(v, maxima, excluded);
+          sums.Add(v, terms(LoadDoubleVec<Loader>(scores + first + v * kDoubleLanes)), excluded);
         }
       });
   return sums.Total();
+}
+
+// kLabels is the number of labels, or zero for any number.
+template <class Loader, size_t kLabels>
+HWY_INLINE double SumMaxima(const typename Loader::Element* HWY_RESTRICT scores, size_t classes,
+                            const ShortLabels& labels) {
+  const size_t num_labels = kLabels == 0 ? labels.size : kLabels;
+  return SumOverClasses<Loader>(scores, classes, labels, [&](DoubleVec y) MLMARGIN_LAMBDA {
+    DoubleVec maxima = MaxWith(y, labels, 0);
+    size_t j = 1;
+    for (; j + 1 < num_labels; j += 2) {
+      maxima = hn::Add(maxima, hn::Add(MaxWith(y, labels, j), MaxWith(y, labels, j + 1)));
+    }
+    return j < num_labels ? hn::Add(maxima, MaxWith(y, labels, j)) : maxima;
+  });
 }
 
 template <class Loader>
@@ -205,13 +212,13 @@ struct HingeLabels {
   size_t size = 0;  // A multiple of two: there may be one more, which is below every class.
   double high[ShortLabels::kMax + 1];  // -t.
   double low[ShortLabels::kMax + 1];
-  float lowest = std::numeric_limits<float>::infinity();  // Threshold.
+  float lowest = std::numeric_limits<float>::infinity();  // Score.
 
   explicit HingeLabels(const ShortLabels& labels) {
     for (size_t j = 0; j < labels.size; ++j) {
       const float score = labels.scores[j];
       if (!(score < std::numeric_limits<float>::infinity())) continue;
-      lowest = std::min(lowest, FloorThreshold(score));
+      lowest = std::min(lowest, score);
       const NegatedThreshold negated(score);
       high[size] = negated.high;
       low[size] = negated.low;
@@ -249,23 +256,15 @@ HWY_NOINLINE double SumHinges(const typename Loader::Element* scores, size_t cla
                               const ShortLabels& labels) {
   const HingeLabels hinge_labels(labels);
   // Often there is none, with a trained model.
-  if (!AnyAbove<Loader>(hinge_labels.lowest, scores, classes, labels)) return 0;
+  if (!AnyAbove<Loader>(FloorThreshold(hinge_labels.lowest), scores, classes, labels)) return 0;
   if (std::isinf(hinge_labels.lowest)) return std::numeric_limits<double>::infinity();
-  ShortSums sums;
-  ForEachShortVector(
-      classes, labels, [&](size_t first, uint32_t excluded, size_t begin) MLMARGIN_LAMBDA {
-        for (size_t v = 0; v < ShortSums::kVectors; ++v) {
-          if ((v + 1) * kDoubleLanes <= begin) continue;
-          const DoubleVec y = LoadDoubleVec<Loader>(scores + first + v * kDoubleLanes);
-          DoubleVec hinges = hn::Zero(Doubles());
-          for (size_t j = 0; j < hinge_labels.size; j += 2) {
-            hinges =
-                hn::Add(hinges, hn::Add(Hinge(y, hinge_labels, j), Hinge(y, hinge_labels, j + 1)));
-          }
-          sums.Add(v, hinges, excluded);
-        }
-      });
-  return sums.Total();
+  return SumOverClasses<Loader>(scores, classes, labels, [&](DoubleVec y) MLMARGIN_LAMBDA {
+    DoubleVec hinges = hn::Zero(Doubles());
+    for (size_t j = 0; j < hinge_labels.size; j += 2) {
+      hinges = hn::Add(hinges, hn::Add(Hinge(y, hinge_labels, j), Hinge(y, hinge_labels, j + 1)));
+    }
+    return hinges;
+  });
 }
 
 // ---- Rows ----------------------------------------------------------------------------------
@@ -276,9 +275,10 @@ HWY_INLINE bool TakeThresholds(size_t classes, const ShortLabels& labels, double
   const auto counted = static_cast<double>(classes - labels.DistinctLabels());
   *sum -= counted * labels.threshold_sum;
   // At least the sum of what was added up, taken positive: |max(y, t)| <= (max(y, t) - t) + |t|.
-  // Each of fewer than 128 rounding errors that a term goes through is at most 2^-53 of it.
-  const double size = *sum + counted * labels.threshold_size;
-  return size <= *sum * 0x1p15;
+  // Each of fewer than 256 rounding errors that a term goes through, in the sum or among the
+  // thresholds, is at most 2^-53 of it.
+  const double magnitude = *sum + counted * labels.threshold_magnitude;
+  return magnitude <= *sum * 0x1p14;
 }
 
 template <class Loader>

@@ -15,10 +15,9 @@ void ThresholdIndex::Build(LabelList* labels, FindThresholdsFunction find_thresh
   size_ = static_cast<int64_t>(scores.size());
   hwy::Sorter()(scores.data(), scores.size(), hwy::SortAscending());
   scores_ = scores.data();
-  thresholds_ = labels->mutable_thresholds();
   base_ = reinterpret_cast<double*>(labels->spare());
   tree_ = ThresholdTree(size_);
-  find_thresholds(scores_, scores.size(), thresholds_);
+  thresholds_ = labels->FindThresholds(find_thresholds);
   FillTree();
   FindBase();
 }

@@ -11,9 +11,6 @@
 
 namespace mlmargin::kernel {
 
-// Sets thresholds[i] to FloorThreshold(scores[i]).
-using FindThresholdsFunction = void (*)(const float* scores, size_t count, float* thresholds);
-
 // With the labels' scores x[0] <= x[1] <= ... and their thresholds t[k] = x[k] - 1, a class of
 // score y above exactly k + 1 thresholds has the hinges' sum
 //

@@ -4,16 +4,19 @@
 #define MLMARGIN_KERNEL_THRESHOLD_TREE_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace mlmargin::kernel {
 
-// A node is kNode thresholds in a row, as many as a cache line holds. The first level has all of
+// A node is kNode thresholds in a row, as many as a cache line holds, and
+// begins at one if the array does. The first level has all of
 // them, sorted; each further one has the last of each node of the level below; the root is a level
 // of one node. Every level is filled up with +inf to whole nodes, and has one +inf at least, so
 // that a search always ends within a node.
 struct ThresholdTree {
   static constexpr int64_t kNode = 16;
+  static constexpr size_t kNodeBytes = kNode * sizeof(float);
   static constexpr int kMaxLevels = 16;
 
   std::array<int64_t, kMaxLevels> begin;  // Of each level.

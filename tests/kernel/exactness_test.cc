@@ -155,23 +155,43 @@ TEST_P(SpecialValuesTest, HingesFarBelowTheScoresSurvive) {
   EXPECT_EQ(LossOf({16777218.0f, 16777218.0f}, {0}), 0.5f);
 }
 
-// Its threshold has no float below it but -inf. Others mask scores with it.
+// Its threshold has no float below it but -inf. Others mask scores with it, and then all scores may
+// be the lowest, or a label without a hinge stand beside it.
 TEST_F(ExactnessTest, LabelsOfTheLowestFiniteScoreHaveFiniteLosses) {
   for (const FloatFormat& format : kFormats) {
     const uint32_t lowest = (1u << (format.bits - 1)) | (format.infinity() - 1);
-    for (const size_t classes : {2u, 100u, 129u, 257u, 2049u}) {
+    for (const size_t classes : {2u, 3u, 5u, 16u, 17u, 100u, 129u, 257u, 2049u}) {
       for (const size_t labels : {size_t{1}, classes / 2}) {
-        Batch batch{format, 1, static_cast<int64_t>(classes), {}, {}};
-        batch.scores.assign(classes, 0);
-        batch.labels.assign(classes, -1);
-        for (size_t l = 0; l < labels; ++l) {
-          batch.labels[l] = static_cast<int64_t>(l);
-          batch.scores[l] = lowest;
+        for (const uint32_t others : {0u, lowest, format.quiet_nan(), format.infinity()}) {
+          Batch batch{format, 1, static_cast<int64_t>(classes), {}, {}};
+          batch.scores.assign(classes, others == lowest ? lowest : 0);
+          batch.labels.assign(classes, -1);
+          for (size_t l = 0; l < labels; ++l) {
+            batch.labels[l] = static_cast<int64_t>(l);
+            batch.scores[l] = lowest;
+          }
+          if (labels > 1) batch.scores[labels - 1] = others;
+          ExpectExactForEveryKernelAndTarget(batch);
         }
-        if (labels > 1) batch.scores.back() = lowest;
-        ExpectExactForEveryKernelAndTarget(batch);
       }
     }
+  }
+}
+
+// So many that the tree of their thresholds has five levels.
+TEST_F(ExactnessTest, SeventyThousandLabelsAreWithinOneUlp) {
+  constexpr size_t kLabels = 70'000, kOthers = 5;
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal;
+  Batch batch{kFloat32, 1, kLabels + kOthers, {}, std::vector<int64_t>(kLabels + kOthers, -1)};
+  for (size_t i = 0; i < kLabels + kOthers; ++i) {
+    batch.scores.push_back(EncodeNear(kFloat32, normal(random)));
+    if (i < kLabels) batch.labels[i] = static_cast<int64_t>(i);
+  }
+  const Expected expected(batch);
+  for (const std::string& target : SupportedTargets()) {
+    ASSERT_TRUE(SetTarget(target).ok());
+    ExpectExact(batch, expected, RunKernel(batch, Reduction::kNone), 0);
   }
 }
 

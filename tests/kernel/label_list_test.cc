@@ -125,6 +125,24 @@ TEST(LabelListTest, ManyLabelsAmongFewClassesAreBits) {
   EXPECT_THAT(Classes(list), ElementsAre(5, 4));
 }
 
+// As many classes as bits are kept for, the last one a label; and one more.
+TEST(LabelListTest, BitsAreKeptForUpToSixtyFourClassesALabel) {
+  for (const int64_t classes : {int64_t{65} * 64, int64_t{65} * 64 + 1}) {
+    std::vector<int64_t> labels;
+    for (int64_t l = 0; l < 65; ++l) labels.push_back(classes - 1 - l);
+    const std::vector<float> scores(static_cast<size_t>(classes), 2.0f);
+    LabelList list;
+    BadLabels bad;
+    ASSERT_TRUE(list.Read(RowOf(labels), ScoresOf(scores), 0, &bad));
+    EXPECT_EQ(list.dense(), classes == 65 * 64);
+    EXPECT_EQ(list.size(), 65);
+    if (!list.dense()) continue;
+    EXPECT_EQ(list.bits()[64], ~uint64_t{0});
+    EXPECT_EQ(list.bits()[63], uint64_t{1} << 63);
+    EXPECT_EQ(list.bits()[65], 0u);
+  }
+}
+
 TEST(LabelListTest, ALongListIsSortedBySliceAndAShortOneMayFollow) {
   constexpr int32_t kClasses = 100 * LabelList::kSliceClasses + 5;
   std::vector<int32_t> labels;

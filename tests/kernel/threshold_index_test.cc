@@ -44,6 +44,11 @@ std::vector<Case> Cases() {
     }
     cases.insert(cases.end(), {spread, outlier, tiny});
   }
+  for (const size_t size : {4095u, 4096u, 65535u, 65536u}) {
+    Case edge{"level edge " + std::to_string(size), {}};
+    for (size_t i = 0; i < size; ++i) edge.scores.push_back(normal(random));
+    cases.push_back(edge);
+  }
   return cases;
 }
 
@@ -89,7 +94,9 @@ TEST_P(ThresholdIndexTest, ASearchDownTheTreeFindsTheNumberOfThresholdsBelow) {
   std::vector<float> probes = {std::numeric_limits<float>::infinity(),
                                std::numeric_limits<float>::max(),
                                -std::numeric_limits<float>::infinity()};
-  for (const float score : sorted_) {
+  const size_t step = sorted_.size() / 5000 + 1;
+  for (size_t i = 0; i < sorted_.size(); i += step) {
+    const float score = sorted_[sorted_.size() - 1 - i];
     const float threshold = FloorThreshold(score);
     for (const float to : {-1e38f, 1e38f}) probes.push_back(std::nextafter(threshold, to));
     probes.push_back(threshold);
