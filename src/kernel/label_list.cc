@@ -32,17 +32,6 @@ void VisitLabels(const LabelRow& labels, Visit&& visit) {
   }
 }
 
-// How many there are before the first -1.
-template <typename T>
-int64_t Length(const LabelRow& labels) {
-  const int64_t step = labels.stride * static_cast<int64_t>(sizeof(T));
-  int64_t column = 0;
-  while (column < labels.columns && LoadUnaligned<T>(Offset(labels.data, column * step)) != -1) {
-    ++column;
-  }
-  return column;
-}
-
 bool IsClass(int64_t value, int64_t classes) {
   return static_cast<uint64_t>(value) < static_cast<uint64_t>(classes);
 }
@@ -89,43 +78,42 @@ void MergeBadLabels(const BadLabels& from, BadLabels* into) {
 }
 
 bool LabelList::Read(const LabelRow& labels, const ScoreRow& scores, int64_t row, BadLabels* bad) {
-  const bool narrow = labels.type == LabelType::kInt32;
-  const int64_t length = narrow ? Length<int32_t>(labels) : Length<int64_t>(labels);
+  int64_t length = 0;
+  VisitLabels(labels, [&](int64_t, int64_t) { ++length; });
   if (length > capacity_ && !Reserve(length)) return false;
   // That another thread may change labels meanwhile must not overrun the list.
   const LabelRow before_end = {labels.data, labels.stride, length, labels.type};
   dense_ = length > kInline && (scores.classes - 1) / kMaxClassesPerDenseLabel < length;
-  if (narrow) {
-    ReadTyped<int32_t>(before_end, scores, row, bad);
-  } else {
-    ReadTyped<int64_t>(before_end, scores, row, bad);
+  switch (scores.type) {
+    case ScoreType::kFloat32:
+      ReadTyped<ScoreType::kFloat32>(before_end, scores, row, bad);
+      break;
+    case ScoreType::kFloat16:
+      ReadTyped<ScoreType::kFloat16>(before_end, scores, row, bad);
+      break;
+    case ScoreType::kBFloat16:
+      ReadTyped<ScoreType::kBFloat16>(before_end, scores, row, bad);
+      break;
   }
   return true;
 }
 
-template <typename Label>
+template <ScoreType kType>
 void LabelList::ReadTyped(const LabelRow& labels, const ScoreRow& scores, int64_t row,
                           BadLabels* bad) {
-  if (!dense_) {
-    ReadClasses<Label>(labels, scores.classes, row, bad);
-    return ReadScores(scores);
-  }
-  switch (scores.type) {
-    case ScoreType::kFloat32:
-      return ReadDense<Label, ScoreType::kFloat32>(labels, scores, row, bad);
-    case ScoreType::kFloat16:
-      return ReadDense<Label, ScoreType::kFloat16>(labels, scores, row, bad);
-    case ScoreType::kBFloat16:
-      return ReadDense<Label, ScoreType::kBFloat16>(labels, scores, row, bad);
+  if (dense_) {
+    ReadDense<kType>(labels, scores, row, bad);
+  } else {
+    ReadClasses(labels, scores.classes, row, bad);
+    ReadScores<kType>(scores);
   }
 }
 
-template <typename Label>
 void LabelList::ReadClasses(const LabelRow& labels, int64_t classes, int64_t row, BadLabels* bad) {
   const bool sort = labels.columns > kInline;
   int64_t* const out = sort ? unsorted() : classes_;
   int64_t count = 0;
-  VisitTyped<Label>(labels, [&](int64_t column, int64_t value) {
+  VisitLabels(labels, [&](int64_t column, int64_t value) {
     if (!IsClass(value, classes)) return NoteBadLabel(row, column, value, bad);
     out[count++] = value;
   });
@@ -136,7 +124,7 @@ void LabelList::ReadClasses(const LabelRow& labels, int64_t classes, int64_t row
   slice_begin_[1] = count;
 }
 
-template <typename Label, ScoreType kType>
+template <ScoreType kType>
 void LabelList::ReadDense(const LabelRow& labels, const ScoreRow& scores, int64_t row,
                           BadLabels* bad) {
   const int64_t step = scores.stride * ScoreBytes(kType);
@@ -146,7 +134,7 @@ void LabelList::ReadDense(const LabelRow& labels, const ScoreRow& scores, int64_
   std::fill_n(bits, (classes - 1) / 64 + 2, 0);
   ScoreFilter filter(scores_);
   int64_t count = 0;
-  VisitTyped<Label>(labels, [&](int64_t column, int64_t value) {
+  VisitLabels(labels, [&](int64_t column, int64_t value) {
     if (!IsClass(value, classes)) return NoteBadLabel(row, column, value, bad);
     bits[value / 64] |= uint64_t{1} << (value % 64);
     filter.Add(LoadScore(kType, Offset(data, value * step)));
@@ -178,19 +166,8 @@ void LabelList::SortBySlice(int64_t classes) {
   slice_begin_[0] = 0;
 }
 
-void LabelList::ReadScores(const ScoreRow& scores) {
-  switch (scores.type) {
-    case ScoreType::kFloat32:
-      return ReadScoresTyped<ScoreType::kFloat32>(scores);
-    case ScoreType::kFloat16:
-      return ReadScoresTyped<ScoreType::kFloat16>(scores);
-    case ScoreType::kBFloat16:
-      return ReadScoresTyped<ScoreType::kBFloat16>(scores);
-  }
-}
-
 template <ScoreType kType>
-void LabelList::ReadScoresTyped(const ScoreRow& scores) {
+void LabelList::ReadScores(const ScoreRow& scores) {
   const int64_t step = scores.stride * ScoreBytes(kType);
   const int64_t* const classes = classes_;
   ScoreFilter filter(scores_);

@@ -95,16 +95,14 @@ class LabelList {
 
  private:
   bool Reserve(int64_t count);
-  template <typename Label>
+  template <ScoreType kType>
   void ReadTyped(const LabelRow& labels, const ScoreRow& scores, int64_t row, BadLabels* bad);
-  template <typename Label>
   void ReadClasses(const LabelRow& labels, int64_t classes, int64_t row, BadLabels* bad);
-  template <typename Label, ScoreType kType>
+  template <ScoreType kType>
   void ReadDense(const LabelRow& labels, const ScoreRow& scores, int64_t row, BadLabels* bad);
   void SortBySlice(int64_t classes);
-  void ReadScores(const ScoreRow& scores);
   template <ScoreType kType>
-  void ReadScoresTyped(const ScoreRow& scores);
+  void ReadScores(const ScoreRow& scores);
   uint64_t* mutable_bits() { return reinterpret_cast<uint64_t*>(classes_); }
   int64_t* unsorted() { return reinterpret_cast<int64_t*>(spare_); }
 
