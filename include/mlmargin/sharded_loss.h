@@ -9,8 +9,9 @@
 //   3. All part sums, in the order of the classes, give the loss: ReduceParts(). The counts of all
 //      shards, added up, go into GradientOfShard(), which writes the shard's gradient.
 //
-// Where every shard begins at a multiple of PartClasses(classes), the results are bit for bit those
-// of MultilabelMarginLoss() on whole rows; else the loss is within 1 ulp.
+// Gradients are bit for bit those of MultilabelMarginLoss() on whole rows. So is the loss where
+// every shard begins at a multiple of PartClasses(classes) and there are more than 128 classes;
+// else it is within 1 ulp of the exact value all the same.
 #ifndef MLMARGIN_SHARDED_LOSS_H_
 #define MLMARGIN_SHARDED_LOSS_H_
 

@@ -86,6 +86,7 @@ struct Group {
   size_t count;
   uint64_t labels;    // Which of them are labels, a bit each.
   uint64_t excluded;  // Which of them are not to count: labels, and those of the group before.
+  size_t seen;        // Of the group before.
 };
 
 // ---- Scores to float -----------------------------------------------------------------------
@@ -368,16 +369,25 @@ struct ActiveMasks {
 // The last group of a block, of `rest` < kGroup classes behind `whole` whole groups.
 HWY_INLINE Group LastGroup(const LabelBits& labels, int64_t block_end, size_t whole, size_t rest) {
   const uint64_t bits = labels.words[whole];
-  if (whole == 0) return {block_end - static_cast<int64_t>(rest), rest, bits, bits};
+  if (whole == 0) return {block_end - static_cast<int64_t>(rest), rest, bits, bits, 0};
   const uint64_t filled = labels.words[whole - 1] >> rest | bits << (kGroup - rest);
-  return {block_end - static_cast<int64_t>(kGroup), kGroup, filled, filled | ~uint64_t{0} >> rest};
+  return {block_end - static_cast<int64_t>(kGroup), kGroup, filled, filled | ~uint64_t{0} >> rest,
+          kGroup - rest};
 }
+
+// What stands for a writer of the gradient (gradient-inl.h) in a pass without one.
+struct NoGradient {
+  static constexpr bool kWanted = false;
+  HWY_INLINE void BeginBlock(int64_t, int64_t) {}
+  HWY_INLINE void SkipGroup(const Group&) {}
+  HWY_INLINE void EndBlock() {}
+};
 
 // Calls visit(group) for the groups of the classes [begin, end); `begin` is a multiple of
 // LabelBits::kClasses. kMask tells what becomes of their mask.
 enum class MaskWrite { kNone, kStore, kStream };
-template <class Loader, MaskWrite kMask, class Visit>
-HWY_INLINE void ForEachGroupWriting(const Row& row, int64_t begin, int64_t end,
+template <class Loader, MaskWrite kMask, class Gradient, class Visit>
+HWY_INLINE void ForEachGroupWriting(const Row& row, int64_t begin, int64_t end, Gradient* gradient,
                                     const Visit& visit) {
   using Element = typename Loader::Element;
   constexpr bool kStream = kMask == MaskWrite::kStream;
@@ -390,49 +400,54 @@ HWY_INLINE void ForEachGroupWriting(const Row& row, int64_t begin, int64_t end,
     const size_t num_groups = whole + (rest != 0 ? 1 : 0);
     MaskStream<Element> stream(Loader::One(), labels, kStream ? classes : 0,
                                kStream ? static_cast<Element*>(row.mask) + block : nullptr);
+    gradient->BeginBlock(block, block_end);
     for (size_t g = 0; g < num_groups; ++g) {
       const uint64_t bits = labels.words[g];
-      const Group group = HWY_LIKELY(g < whole)
-                              ? Group{block + static_cast<int64_t>(g * kGroup), kGroup, bits, bits}
-                              : LastGroup(labels, block_end, whole, rest);
+      const Group group = HWY_LIKELY(g < whole) ? Group{block + static_cast<int64_t>(g * kGroup),
+                                                        kGroup, bits, bits, 0}
+                                                : LastGroup(labels, block_end, whole, rest);
       if constexpr (kMask == MaskWrite::kStore) WriteMask(row, group);
       if constexpr (kStream) stream.WriteGroup();
-      if constexpr (kMask != MaskWrite::kNone) PrefetchScores<Element>(row, group);
+      if constexpr (kMask != MaskWrite::kNone || Gradient::kWanted) {
+        PrefetchScores<Element>(row, group);
+      }
       visit(group);
     }
     stream.Finish();
+    gradient->EndBlock();
   }
 }
 
 // With kMayWrite false, `write_mask` is too.
-template <class Loader, bool kMayWrite = true, class Visit>
+template <class Loader, bool kMayWrite = true, class Gradient, class Visit>
 HWY_INLINE void ForEachGroup(const Row& row, bool write_mask, int64_t begin, int64_t end,
-                             const Visit& visit) {
+                             Gradient* gradient, const Visit& visit) {
   if (!kMayWrite || !write_mask) {
-    ForEachGroupWriting<Loader, MaskWrite::kNone>(row, begin, end, visit);
+    ForEachGroupWriting<Loader, MaskWrite::kNone>(row, begin, end, gradient, visit);
   } else if constexpr (kMayWrite) {
     if (row.stream_mask) {
-      ForEachGroupWriting<Loader, MaskWrite::kStream>(row, begin, end, visit);
+      ForEachGroupWriting<Loader, MaskWrite::kStream>(row, begin, end, gradient, visit);
     } else {
-      ForEachGroupWriting<Loader, MaskWrite::kStore>(row, begin, end, visit);
+      ForEachGroupWriting<Loader, MaskWrite::kStore>(row, begin, end, gradient, visit);
     }
   }
 }
 
 // Reads the scores of the classes [begin, end) and writes their mask if asked to; calls
-// use(scores, active) for the groups of kGroup classes with a score above `lowest`.
-template <class Loader, bool kMayWrite = true, class Use>
+// use(group, scores, active) for the groups of kGroup classes with a score above `lowest`. The
+// others' gradient is written here, theirs is left to `use`.
+template <class Loader, bool kMayWrite = true, class Gradient, class Use>
 HWY_INLINE void ForEachActiveGroup(const Row& row, bool write_mask, int64_t begin, int64_t end,
-                                   float lowest, const Use& use) {
+                                   float lowest, Gradient* gradient, const Use& use) {
   HWY_ALIGN float copy[kGroup];
   const auto look = [&](const Group& group) MLMARGIN_LAMBDA {
     const float* const scores = GroupScores<Loader>(row, group, lowest, copy);
     const ActiveMasks active(scores, group, lowest);
     // Scores of a trained model: hardly any class is above even the lowest threshold.
-    if (active.None()) return;
-    use(scores, active);
+    if (active.None()) return gradient->SkipGroup(group);
+    use(group, scores, active);
   };
-  ForEachGroup<Loader, kMayWrite>(row, write_mask, begin, end, look);
+  ForEachGroup<Loader, kMayWrite>(row, write_mask, begin, end, gradient, look);
 }
 
 }  // namespace mlmargin::kernel::HWY_NAMESPACE

@@ -14,7 +14,10 @@
 
 namespace mlmargin::kernel {
 
-inline int64_t ScoreBytes(ScoreType type) { return type == ScoreType::kFloat32 ? 4 : 2; }
+inline int64_t ScoreBytes(ScoreType type) {
+  if (type == ScoreType::kFloat64) return 8;
+  return type == ScoreType::kFloat32 ? 4 : 2;
+}
 inline int64_t LabelBytes(LabelType type) { return type == LabelType::kInt32 ? 4 : 8; }
 
 inline const void* Offset(const void* base, int64_t bytes) {
@@ -48,6 +51,7 @@ inline float BFloat16ToFloat(uint16_t bits) {
   return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
 }
 
+// Not of kFloat64.
 inline float LoadScore(ScoreType type, const void* from) {
   if (type == ScoreType::kFloat32) return LoadUnaligned<float>(from);
   const auto bits = LoadUnaligned<uint16_t>(from);
@@ -73,9 +77,16 @@ uint16_t RoundToBits16(double value) {
   return static_cast<uint16_t>(std::min(bits, kInfinity));
 }
 
+inline double LoadScoreAsDouble(ScoreType type, const void* from) {
+  if (type == ScoreType::kFloat64) return LoadUnaligned<double>(from);
+  return static_cast<double>(LoadScore(type, from));
+}
+
 // Rounds `value` (not negative, or NaN) to nearest even and stores it.
 inline void StoreLoss(double value, ScoreType type, void* to) {
   switch (type) {
+    case ScoreType::kFloat64:
+      return StoreUnaligned(value, to);
     case ScoreType::kFloat32:
       return StoreUnaligned(static_cast<float>(value), to);
     case ScoreType::kFloat16:
@@ -83,6 +94,38 @@ inline void StoreLoss(double value, ScoreType type, void* to) {
     case ScoreType::kBFloat16:
       return StoreUnaligned(RoundToBits16<7, -126>(value), to);
   }
+}
+
+// To nearest even; any float. The vectors' StoreFloats does the same.
+inline uint16_t FloatToBFloat16(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  if (std::isnan(value)) return static_cast<uint16_t>(bits >> 16 | 0x40u);
+  return static_cast<uint16_t>((bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16);
+}
+
+inline uint16_t FloatToFloat16(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const uint32_t sign = bits >> 16 & 0x8000u;
+  const uint32_t magnitude = bits & 0x7FFFFFFFu;
+  constexpr uint32_t kInfinity = 0x7F800000u, kTooLarge = (127u + 16) << 23;
+  constexpr uint32_t kLeastNormal = (127u - 14) << 23;
+  uint32_t half = 0;
+  if (magnitude >= kTooLarge) {
+    half = magnitude > kInfinity ? 0x7E00u : 0x7C00u;
+  } else if (magnitude >= kLeastNormal) {
+    // The exponent's bias becomes 15; a carry out of the mantissa goes where it should.
+    half = (magnitude - (112u << 23) + 0xFFFu + (magnitude >> 13 & 1u)) >> 13;
+  } else {
+    // Beside 0.5 the last place of a float is that of a subnormal.
+    half = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - (126u << 23);
+  }
+  return static_cast<uint16_t>(sign | half);
+}
+
+// Stores an element of a gradient of a type but kFloat64.
+inline void StoreGradient(float value, ScoreType type, void* to) {
+  if (type == ScoreType::kFloat32) return StoreUnaligned(value, to);
+  StoreUnaligned(type == ScoreType::kFloat16 ? FloatToFloat16(value) : FloatToBFloat16(value), to);
 }
 
 // The bits of 1.0, for the mask.

@@ -2,39 +2,18 @@
 #include "kernel/label_list.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <new>
 
+#include "hwy/contrib/sort/vqsort.h"
 #include "kernel/element.h"
+#include "kernel/visit_labels.h"
 
 namespace mlmargin::kernel {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-// Calls visit(column, value) for the labels before the first -1.
-template <typename T, typename Visit>
-void VisitTyped(const LabelRow& labels, Visit&& visit) {
-  const int64_t step = labels.stride * static_cast<int64_t>(sizeof(T));
-  for (int64_t column = 0; column < labels.columns; ++column) {
-    const T value = LoadUnaligned<T>(Offset(labels.data, column * step));
-    if (value == -1) return;
-    visit(column, static_cast<int64_t>(value));
-  }
-}
-
-template <typename Visit>
-void VisitLabels(const LabelRow& labels, Visit&& visit) {
-  if (labels.type == LabelType::kInt32) {
-    VisitTyped<int32_t>(labels, visit);
-  } else {
-    VisitTyped<int64_t>(labels, visit);
-  }
-}
-
-bool IsClass(int64_t value, int64_t classes) {
-  return static_cast<uint64_t>(value) < static_cast<uint64_t>(classes);
-}
 
 // Keeps the scores that a hinge can be positive for.
 class ScoreFilter {
@@ -47,14 +26,8 @@ class ScoreFilter {
     min_ = score < min_ ? score : min_;
   }
 
-  // Returns their number.
-  size_t Finish() {
-    if (min_ == -kInfinity) {
-      out_[0] = min_;
-      count_ = 1;
-    }
-    return count_;
-  }
+  size_t count() const { return count_; }
+  bool any_infinite() const { return min_ == -kInfinity; }
 
  private:
   float* const out_;
@@ -77,13 +50,20 @@ void MergeBadLabels(const BadLabels& from, BadLabels* into) {
   into->count = count;
 }
 
-bool LabelList::Read(const LabelRow& labels, const ScoreRow& scores, int64_t row, BadLabels* bad) {
+bool LabelList::Begin(const LabelRow& labels, int64_t classes, LabelRow* before_end) {
   int64_t length = 0;
   VisitLabels(labels, [&](int64_t, int64_t) { ++length; });
   if (length > capacity_ && !Reserve(length)) return false;
   // That another thread may change labels meanwhile must not overrun the list.
-  const LabelRow before_end = {labels.data, labels.stride, length, labels.type};
-  dense_ = length > kInline && (scores.classes - 1) / kMaxClassesPerDenseLabel < length;
+  *before_end = {labels.data, labels.stride, length, labels.type};
+  num_classes_ = classes;
+  dense_ = length > kInline && (classes - 1) / kMaxClassesPerDenseLabel < length;
+  return true;
+}
+
+bool LabelList::Read(const LabelRow& labels, const ScoreRow& scores, int64_t row, BadLabels* bad) {
+  LabelRow before_end;
+  if (!Begin(labels, scores.classes, &before_end)) return false;
   switch (scores.type) {
     case ScoreType::kFloat32:
       ReadTyped<ScoreType::kFloat32>(before_end, scores, row, bad);
@@ -94,8 +74,43 @@ bool LabelList::Read(const LabelRow& labels, const ScoreRow& scores, int64_t row
     case ScoreType::kBFloat16:
       ReadTyped<ScoreType::kBFloat16>(before_end, scores, row, bad);
       break;
+    case ScoreType::kFloat64:
+      break;  // Has a list of its own.
   }
   return true;
+}
+
+bool LabelList::ReadShard(const LabelRow& labels, const ScoreRow& scores, const ShardLabels& shard,
+                          int64_t row, BadLabels* bad) {
+  LabelRow before_end;
+  if (!Begin(labels, scores.classes, &before_end)) return false;
+  if (dense_) ClearBits();
+  const bool sort = !dense_ && before_end.columns > kInline;
+  int64_t* const out = sort ? unsorted() : classes_;
+  const int64_t step = shard.stride * ScoreBytes(scores.type);
+  ScoreFilter filter(scores_);
+  int64_t count = 0;
+  VisitLabels(before_end, [&](int64_t column, int64_t value) {
+    if (!IsClass(value, shard.classes)) return NoteBadLabel(row, column, value, bad);
+    filter.Add(LoadScore(scores.type, Offset(shard.scores, column * step)));
+    const int64_t label = value - shard.first_class;
+    if (!IsClass(label, scores.classes)) return;
+    if (dense_) {
+      SetBit(label);
+    } else {
+      out[count] = label;
+    }
+    ++count;
+  });
+  KeepScores(filter.count(), filter.any_infinite());
+  size_ = count;
+  if (!dense_) FinishClasses(sort, scores.classes);
+  return true;
+}
+
+void LabelList::KeepScores(size_t count, bool any_infinite) {
+  num_scores_ = count;
+  any_infinite_ = any_infinite;
 }
 
 template <ScoreType kType>
@@ -118,10 +133,14 @@ void LabelList::ReadClasses(const LabelRow& labels, int64_t classes, int64_t row
     out[count++] = value;
   });
   size_ = count;
+  FinishClasses(sort, classes);
+}
+
+void LabelList::FinishClasses(bool sort, int64_t classes) {
   if (sort) return SortBySlice(classes);
   slice_shift_ = 63;
   slice_begin_[0] = 0;
-  slice_begin_[1] = count;
+  slice_begin_[1] = size_;
 }
 
 template <ScoreType kType>
@@ -130,18 +149,23 @@ void LabelList::ReadDense(const LabelRow& labels, const ScoreRow& scores, int64_
   const int64_t step = scores.stride * ScoreBytes(kType);
   const int64_t classes = scores.classes;
   const void* const data = scores.data;
-  uint64_t* const bits = mutable_bits();
-  std::fill_n(bits, (classes - 1) / 64 + 2, 0);
+  ClearBits();
   ScoreFilter filter(scores_);
   int64_t count = 0;
   VisitLabels(labels, [&](int64_t column, int64_t value) {
     if (!IsClass(value, classes)) return NoteBadLabel(row, column, value, bad);
-    bits[value / 64] |= uint64_t{1} << (value % 64);
+    SetBit(value);
     filter.Add(LoadScore(kType, Offset(data, value * step)));
     ++count;
   });
   size_ = count;
-  num_scores_ = filter.Finish();
+  KeepScores(filter.count(), filter.any_infinite());
+}
+
+int64_t LabelList::CountBits() const {
+  int64_t count = 0;
+  for (int64_t w = 0; w <= (num_classes_ - 1) / 64; ++w) count += std::popcount(bits()[w]);
+  return count;
 }
 
 // A counting sort of unsorted() into classes_. Slices are as narrow as a block unless there were
@@ -174,7 +198,26 @@ void LabelList::ReadScores(const ScoreRow& scores) {
   for (int64_t l = 0; l < size_; ++l) {
     filter.Add(LoadScore(kType, Offset(scores.data, classes[l] * step)));
   }
-  num_scores_ = filter.Finish();
+  KeepScores(filter.count(), filter.any_infinite());
+}
+
+std::span<const int64_t> LabelList::SortClasses(const LabelRow& labels, int64_t* spare_list) {
+  int64_t* const out = dense_ ? spare_list : classes_;
+  if (dense_) {
+    int64_t count = 0;
+    VisitLabels(labels, [&](int64_t, int64_t value) {
+      // Should another thread change labels meanwhile, there may be more of them.
+      if (IsClass(value, num_classes_) && count < size_) out[count++] = value;
+    });
+    size_ = count;
+  }
+  const auto size = static_cast<size_t>(size_);
+  if (size_ <= kInline) {
+    std::sort(out, out + size);
+  } else {
+    hwy::Sorter()(out, size, hwy::SortAscending());
+  }
+  return {out, size};
 }
 
 bool LabelList::Reserve(int64_t count) {

@@ -3,6 +3,7 @@
 #ifndef MLMARGIN_KERNEL_LABEL_LIST_H_
 #define MLMARGIN_KERNEL_LABEL_LIST_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,14 @@ struct ScoreRow {
   int64_t stride;  // In elements.
   int64_t classes;
   ScoreType type;
+};
+
+// What a row of a shard, a range of the classes, needs to know of its labels besides.
+struct ShardLabels {
+  int64_t first_class;  // Of the shard.
+  int64_t classes;      // In all.
+  const void* scores;   // Of each entry of the list.
+  int64_t stride;       // In elements.
 };
 
 // Adds a bad label to `bad`, which must describe earlier ones only.
@@ -61,12 +70,20 @@ class LabelList {
   // Reads row `row`. False when memory for its labels could not be had.
   bool Read(const LabelRow& labels, const ScoreRow& scores, int64_t row, BadLabels* bad);
 
+  // The same where `scores` are those of a shard's classes: the labels are numbers among all
+  // classes, of which those of the shard are kept, but the scores of all.
+  bool ReadShard(const LabelRow& labels, const ScoreRow& scores, const ShardLabels& shard,
+                 int64_t row, BadLabels* bad);
+
   // Labels read, but those that are no class.
   int64_t size() const { return size_; }
 
   // A bit for each class, and a word of zeros behind them.
   bool dense() const { return dense_; }
   const uint64_t* bits() const { return reinterpret_cast<const uint64_t*>(classes_); }
+
+  // How many different classes they are; only if dense().
+  int64_t CountBits() const;
 
   // Unless dense(): the labels in the slice of kSliceClasses classes from `begin` on, a multiple of
   // that number; possibly others too.
@@ -78,9 +95,10 @@ class LabelList {
   static constexpr int64_t kSliceClasses = int64_t{1} << kSliceShift;
 
   // The scores of those labels that a hinge can be positive for, in any order: not NaN, not +inf.
-  // When one is -inf it stands alone, since any positive hinge is then infinite.
   std::span<float> scores() { return {scores_, num_scores_}; }
   std::span<const float> scores() const { return {scores_, num_scores_}; }
+  // Whether one of them is -inf: its hinge with any class above -inf is infinite.
+  bool any_infinite() const { return any_infinite_; }
 
   // FloorThreshold of each of scores(), once FindThresholds() was called. They begin at a cache
   // line and have room for the tree of them all behind.
@@ -90,11 +108,16 @@ class LabelList {
     return thresholds_;
   }
 
+  // All good labels in ascending order. Takes the place of the slices, or, if dense(), memory for
+  // as many in `spare_list`; `labels` are those that were read.
+  std::span<const int64_t> SortClasses(const LabelRow& labels, int64_t* spare_list);
+
   // Memory for a double a score.
   std::byte* spare() { return spare_; }
 
  private:
   bool Reserve(int64_t count);
+  bool Begin(const LabelRow& labels, int64_t classes, LabelRow* before_end);
   template <ScoreType kType>
   void ReadTyped(const LabelRow& labels, const ScoreRow& scores, int64_t row, BadLabels* bad);
   void ReadClasses(const LabelRow& labels, int64_t classes, int64_t row, BadLabels* bad);
@@ -103,7 +126,11 @@ class LabelList {
   void SortBySlice(int64_t classes);
   template <ScoreType kType>
   void ReadScores(const ScoreRow& scores);
+  void FinishClasses(bool sort, int64_t classes);
+  void KeepScores(size_t count, bool any_infinite);
   uint64_t* mutable_bits() { return reinterpret_cast<uint64_t*>(classes_); }
+  void ClearBits() { std::fill_n(mutable_bits(), (num_classes_ - 1) / 64 + 2, 0); }
+  void SetBit(int64_t label) { mutable_bits()[label / 64] |= uint64_t{1} << (label % 64); }
   int64_t* unsorted() { return reinterpret_cast<int64_t*>(spare_); }
 
   static constexpr size_t kMaxSlices = 1024;
@@ -124,6 +151,8 @@ class LabelList {
   bool dense_ = false;
   int64_t size_ = 0;
   size_t num_scores_ = 0;
+  bool any_infinite_ = false;
+  int64_t num_classes_ = 0;  // Of the row.
   int slice_shift_ = 63;
 };
 

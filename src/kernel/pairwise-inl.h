@@ -14,6 +14,7 @@
 
 #include "hwy/highway.h"
 #include "kernel/active_scores-inl.h"
+#include "kernel/gradient-inl.h"
 #include "kernel/threshold.h"
 #include "kernel/thresholds-inl.h"
 
@@ -39,12 +40,13 @@ struct PairLabels {
   float scores[kMaxPairLabels];  // The lowest first.
   float thresholds[kMaxPairLabels];
   double high, low;  // -t.
+  size_t lowest;     // Where the first one stood; what stood first is there.
 
   PairLabels(const LabelList& labels, size_t first, size_t count) : size(count) {
     const std::span<const float> from = labels.scores().subspan(first, count);
     std::copy_n(from.data(), count, scores);
     std::copy_n(labels.thresholds() + first, count, thresholds);
-    const auto lowest = std::min_element(from.begin(), from.end()) - from.begin();
+    lowest = static_cast<size_t>(std::min_element(from.begin(), from.end()) - from.begin());
     std::swap(scores[0], scores[lowest]);
     std::swap(thresholds[0], thresholds[lowest]);
     const NegatedThreshold negated(scores[0]);
@@ -68,16 +70,12 @@ struct PairSums {
     for (size_t i = 0; i < kLanes; i += kDoubleLanes) hn::Store(hn::Zero(dd), dd, products + i);
     for (size_t j = 0; j < labels; ++j) hn::Store(hn::Zero(di), di, active + j * kFloatLanes);
   }
-};
 
-HWY_INLINE IntVec CountIf(hn::Mask<Floats> mask, IntVec counts) {
-  const Ints d;
-#if HWY_TARGET <= HWY_AVX3
-  return hn::IfThenElse(hn::RebindMask(d, mask), hn::Add(counts, hn::Set(d, 1)), counts);
-#else
-  return hn::Sub(counts, hn::BitCast(d, hn::VecFromMask(Floats(), mask)));
-#endif
-}
+  int32_t Active(size_t j) const {
+    const Ints di;
+    return hn::GetLane(hn::SumOfLanes(di, hn::Load(di, active + j * kFloatLanes)));
+  }
+};
 
 enum class PairMode {
   kFirst,          // Sums count * y.
@@ -86,9 +84,11 @@ enum class PairMode {
 };
 
 // Adds kClasses classes, a multiple of kLanes. `active` tells which are above the lowest threshold.
-template <size_t kClasses, PairMode kMode>
+// With kGradient, gradient[i] is set to scale times the number of thresholds below class i.
+template <size_t kClasses, PairMode kMode, bool kGradient>
 HWY_INLINE void AddClasses(const float* HWY_RESTRICT scores, const hn::Mask<Floats>* active,
-                           const PairLabels& labels, PairSums* HWY_RESTRICT sums) {
+                           const PairLabels& labels, PairSums* HWY_RESTRICT sums, double scale,
+                           float* HWY_RESTRICT gradient) {
   constexpr size_t kVectors = kClasses / kFloatLanes;
   const Floats df;
   const Ints di;
@@ -136,6 +136,9 @@ HWY_INLINE void AddClasses(const float* HWY_RESTRICT scores, const hn::Mask<Floa
       } else {
         sum = hn::Add(sum, hn::Mul(count, factor));
       }
+      if constexpr (kGradient) {
+        StoreRounded(hn::Mul(count, hn::Set(dd, scale)), gradient + i);
+      }
     }
     hn::Store(sum, dd, sums->products + lane);
   }
@@ -147,35 +150,38 @@ struct PairTotals {
   double offsets = 0;
 
   PairTotals(const PairSums& sums, const PairLabels& labels) {
-    const Ints di;
     for (size_t j = 0; j < labels.size; ++j) {
-      const IntVec lanes = hn::Load(di, sums.active + j * kFloatLanes);
-      const auto active = static_cast<double>(hn::GetLane(hn::SumOfLanes(di, lanes)));
+      const auto active = static_cast<double>(sums.Active(j));
       pairs += active;
       offsets += active * labels.Offset(j);
     }
   }
 };
 
-template <class Loader, PairMode kMode>
+template <class Loader, PairMode kMode, class Gradient>
 HWY_INLINE PairTotals AddRange(const Row& row, bool write_mask, int64_t begin, int64_t end,
-                               const PairLabels& labels, PairSums* HWY_RESTRICT sums) {
+                               const PairLabels& labels, Gradient* gradient,
+                               PairSums* HWY_RESTRICT sums) {
   // As many classes as the registers hold.
   constexpr size_t kClasses = HWY_MAX(kLanes, 4 * kFloatLanes);
   constexpr bool kCarefully = kMode != PairMode::kFirst;
   HWY_ALIGN float clean[kGroup];
+  HWY_ALIGN float values[kGroup];  // Of the gradient.
+  const double scale = row.gradient.scale;
   const float lowest = labels.thresholds[0];
   constexpr bool kMayWrite = kMode == PairMode::kFirst;
   ForEachActiveGroup<Loader, kMayWrite>(
-      row, write_mask, begin, end, lowest,
-      [&](const float* scores, const ActiveMasks& active) MLMARGIN_LAMBDA {
+      row, write_mask, begin, end, lowest, gradient,
+      [&](const Group& group, const float* scores, const ActiveMasks& active) MLMARGIN_LAMBDA {
         if (kCarefully || HWY_UNLIKELY(active.any_excluded)) {
           active.Clean(scores, lowest, clean);
           scores = clean;
         }
         for (size_t i = 0; i < kGroup; i += kClasses) {
-          AddClasses<kClasses, kMode>(scores + i, active.masks + i / kFloatLanes, labels, sums);
+          AddClasses<kClasses, kMode, Gradient::kWanted>(scores + i, active.masks + i / kFloatLanes,
+                                                         labels, sums, scale, values + i);
         }
+        if constexpr (Gradient::kWanted) gradient->StoreGroup(group, values);
       });
   return PairTotals(*sums, labels);
 }
@@ -184,15 +190,17 @@ template <class Loader>
 HWY_NOINLINE double SecondTry(const Row& row, int64_t begin, int64_t end,
                               const PairLabels& labels) {
   PairSums sums(labels.size);
+  NoGradient none;
   const PairTotals totals =
       labels.low != 0
-          ? AddRange<Loader, PairMode::kSecondWithLow>(row, false, begin, end, labels, &sums)
-          : AddRange<Loader, PairMode::kSecond>(row, false, begin, end, labels, &sums);
+          ? AddRange<Loader, PairMode::kSecondWithLow>(row, false, begin, end, labels, &none, &sums)
+          : AddRange<Loader, PairMode::kSecond>(row, false, begin, end, labels, &none, &sums);
   return SumOfVirtualLanes(sums.products) - totals.offsets;
 }
 
-template <class Loader>
-HWY_INLINE double SumRangePairwise(const Row& row, int64_t begin, int64_t end) {
+// With a gradient there is one pass: the row has no index.
+template <class Loader, class Gradient>
+HWY_INLINE double SumRangePairwise(const Row& row, int64_t begin, int64_t end, Gradient* gradient) {
   const size_t num_labels = row.labels->scores().size();
   // Each lane has a rounding error for each of its additions; the last ones have some more.
   const double num_errors = static_cast<double>(end - begin) / kLanes + 64;
@@ -202,7 +210,14 @@ HWY_INLINE double SumRangePairwise(const Row& row, int64_t begin, int64_t end) {
     PairSums sums(labels.size);
     const bool write_mask = first == 0 && row.mask != nullptr;
     const PairTotals totals =
-        AddRange<Loader, PairMode::kFirst>(row, write_mask, begin, end, labels, &sums);
+        AddRange<Loader, PairMode::kFirst>(row, write_mask, begin, end, labels, gradient, &sums);
+    if constexpr (Gradient::kWanted) {
+      for (size_t j = 0; j < labels.size; ++j) {
+        const size_t place = j == 0 ? labels.lowest : j == labels.lowest ? 0 : j;
+        AddCount(row.gradient, place, sums.Active(j));
+      }
+      if (!row.loss_wanted) return 0;
+    }
     const double shift = labels.high * totals.pairs + labels.low * totals.pairs;
     const double products = SumOfVirtualLanes(sums.products) + shift;
     const double total = products - totals.offsets;

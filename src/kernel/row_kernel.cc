@@ -26,19 +26,23 @@ namespace mlmargin::kernel::HWY_NAMESPACE {
 template <class Loader>
 HWY_NOINLINE double SumRangeInfinite(const Row& row, int64_t begin, int64_t end) {
   bool any = false;
-  ForEachActiveGroup<Loader>(row, row.mask != nullptr, begin, end,
-                             -std::numeric_limits<float>::infinity(),
-                             [&](const float*, const ActiveMasks&) MLMARGIN_LAMBDA { any = true; });
+  NoGradient none;
+  ForEachActiveGroup<Loader>(
+      row, row.mask != nullptr, begin, end, -std::numeric_limits<float>::infinity(), &none,
+      [&](const Group&, const float*, const ActiveMasks&) MLMARGIN_LAMBDA { any = true; });
   return any ? std::numeric_limits<double>::infinity() : 0.0;
 }
 
 template <class Loader>
 double SumRangeTyped(const Row& row, int64_t begin, int64_t end) {
+  NoGradient none;
   if (row.labels->scores().empty()) {
-    if (row.mask != nullptr) ForEachGroup<Loader>(row, true, begin, end, [](const Group&) {});
+    if (row.mask != nullptr) {
+      ForEachGroup<Loader>(row, true, begin, end, &none, [](const Group&) {});
+    }
     return 0;
   }
-  if (std::isinf(row.labels->scores()[0])) return SumRangeInfinite<Loader>(row, begin, end);
+  if (row.labels->any_infinite()) return SumRangeInfinite<Loader>(row, begin, end);
   // Pairs are counted in 32 bits.
   constexpr int64_t kMaxClasses = int64_t{1} << 30;
   static_assert(kMaxClasses % LabelList::kSliceClasses == 0);
@@ -46,7 +50,7 @@ double SumRangeTyped(const Row& row, int64_t begin, int64_t end) {
   for (int64_t at = begin; at < end; at += kMaxClasses) {
     const int64_t to = std::min(at + kMaxClasses, end);
     sum += row.kernel == RowKernel::kSearch ? SumRangeSearch<Loader>(row, at, to)
-                                            : SumRangePairwise<Loader>(row, at, to);
+                                            : SumRangePairwise<Loader>(row, at, to, &none);
   }
   return sum;
 }
@@ -57,7 +61,7 @@ double SumRangeOfType(const Row& row, int64_t begin, int64_t end) {
       return SumRangeTyped<LoadFloat32>(row, begin, end);
     case ScoreType::kFloat16:
       return SumRangeTyped<LoadFloat16>(row, begin, end);
-    case ScoreType::kBFloat16:
+    default:
       break;
   }
   return SumRangeTyped<LoadBFloat16>(row, begin, end);
@@ -74,13 +78,13 @@ HWY_INLINE int64_t SumShortRowsOfLabels(const LossArguments& args, int64_t begin
                                         double* sums, BadLabels* bad) {
   switch (args.score_type) {
     case ScoreType::kFloat32:
-      return SumShortRowsTyped<Label, LoadFloat32>(args, begin, end, sums, bad);
+      return SumShortRowsTyped<Label, LoadFloat32, false>(args, begin, end, sums, bad);
     case ScoreType::kFloat16:
-      return SumShortRowsTyped<Label, LoadFloat16>(args, begin, end, sums, bad);
-    case ScoreType::kBFloat16:
+      return SumShortRowsTyped<Label, LoadFloat16, false>(args, begin, end, sums, bad);
+    default:
       break;
   }
-  return SumShortRowsTyped<Label, LoadBFloat16>(args, begin, end, sums, bad);
+  return SumShortRowsTyped<Label, LoadBFloat16, false>(args, begin, end, sums, bad);
 }
 
 int64_t SumShortRowsOnTarget(const LossArguments& args, int64_t begin, int64_t end, double* sums,
@@ -103,12 +107,12 @@ std::optional<bool> forced_stream;
 }  // namespace
 
 void ForceRowKernel(std::optional<RowKernel> kernel) { forced_kernel = kernel; }
-void ForceMaskStream(std::optional<bool> stream) { forced_stream = stream; }
+void ForceStream(std::optional<bool> stream) { forced_stream = stream; }
 
-bool UseMaskStream(double mask_bytes) {
-  // So large a mask would leave the caches before anyone reads it.
-  constexpr double kLargeMaskBytes = 32 << 20;
-  return forced_stream.value_or(mask_bytes >= kLargeMaskBytes);
+bool UseStream(double bytes) {
+  // So large an output would leave the caches before anyone reads it.
+  constexpr double kLargeBytes = 32 << 20;
+  return forced_stream.value_or(bytes >= kLargeBytes);
 }
 
 bool UseShortRows(int64_t classes) {
@@ -122,6 +126,11 @@ RowKernel ChooseRowKernel(int64_t labels) {
     return *forced_kernel;
   }
   return labels > kMaxFewLabels ? RowKernel::kSearch : RowKernel::kPairwise;
+}
+
+bool FusesGradient(const Row& row) {
+  return !row.labels->any_infinite() &&
+         (row.index != nullptr) == (row.kernel == RowKernel::kSearch);
 }
 
 HWY_EXPORT(SumRangeOnTarget);

@@ -10,6 +10,7 @@
 
 #include "hwy/highway.h"
 #include "kernel/active_scores-inl.h"
+#include "kernel/gradient-inl.h"
 #include "kernel/threshold_index.h"
 #include "kernel/thresholds-inl.h"
 
@@ -21,14 +22,18 @@ struct ActiveBuffer {
   static constexpr size_t kEnough = 1024;  // Then they are worked off.
   static constexpr size_t kCapacity = kEnough + kGroup + kLanes;
   HWY_ALIGN float scores[kCapacity];
-  HWY_ALIGN int32_t counts[kCapacity];  // Of the thresholds below.
+  HWY_ALIGN int32_t positions[kCapacity];  // In their block; only for a gradient.
+  HWY_ALIGN int32_t counts[kCapacity];     // Of the thresholds below.
   HWY_ALIGN float label_scores[kCapacity];
   HWY_ALIGN double bases[kCapacity];
   size_t size = 0;
+  size_t looked_up = 0;
 };
 
+// The first score is that of the class at `position`.
+template <bool kPositions>
 HWY_INLINE void Append(const float* HWY_RESTRICT scores, const ActiveMasks& active,
-                       ActiveBuffer* HWY_RESTRICT buffer) {
+                       [[maybe_unused]] size_t position, ActiveBuffer* HWY_RESTRICT buffer) {
   const Floats df;
   size_t size = buffer->size;
   for (size_t v = 0; v < kGroupVectors; ++v) {
@@ -36,6 +41,11 @@ HWY_INLINE void Append(const float* HWY_RESTRICT scores, const ActiveMasks& acti
 #if HWY_TARGET <= HWY_AVX3
     const FloatVec y = hn::LoadU(df, scores + v * kFloatLanes);
     hn::StoreU(hn::Compress(y, mask), df, buffer->scores + size);
+    if constexpr (kPositions) {
+      const Ints di;
+      const IntVec positions = hn::Iota(di, static_cast<int32_t>(position + v * kFloatLanes));
+      hn::StoreU(hn::Compress(positions, hn::RebindMask(di, mask)), di, buffer->positions + size);
+    }
     size += hn::CountTrue(df, mask);
 #else
     // Highway 1.0.3 copies the table for Compress to the stack each time.
@@ -43,6 +53,9 @@ HWY_INLINE void Append(const float* HWY_RESTRICT scores, const ActiveMasks& acti
     hn::StoreMaskBits(df, mask, bits);
     for (size_t i = 0; i < kFloatLanes; ++i) {
       buffer->scores[size] = scores[v * kFloatLanes + i];
+      if constexpr (kPositions) {
+        buffer->positions[size] = static_cast<int32_t>(position + v * kFloatLanes + i);
+      }
       size += bits[i / 8] >> (i % 8) & 1;
     }
 #endif
@@ -72,6 +85,17 @@ HWY_INLINE size_t CountBelowInNode(const float* HWY_RESTRICT node, FloatVec key)
 #endif
 }
 
+// Where the levels of an index' tree begin.
+struct TreeLevels {
+  const float* levels[ThresholdTree::kMaxLevels];
+  size_t size;
+
+  explicit TreeLevels(const ThresholdIndex& index)
+      : size(static_cast<size_t>(index.tree().levels)) {
+    for (size_t l = 0; l < size; ++l) levels[l] = index.thresholds() + index.tree().begin[l];
+  }
+};
+
 // The number of thresholds below y, of the tree whose levels begin at levels[0], levels[1], ...
 template <size_t kLevels>
 HWY_INLINE size_t CountBelow(const float* const* levels, size_t num_levels, float y) {
@@ -84,17 +108,15 @@ HWY_INLINE size_t CountBelow(const float* const* levels, size_t num_levels, floa
   return count;
 }
 
-// The counts, and with them what the index has for each.
+// The counts that are not there yet, and with them what the index has for each.
 template <size_t kLevels>
 HWY_INLINE void LookUp(const ThresholdIndex& index, ActiveBuffer* HWY_RESTRICT active) {
   const float* HWY_RESTRICT label_scores = index.scores();
   const double* HWY_RESTRICT bases = index.base();
-  const float* levels[ThresholdTree::kMaxLevels];
-  const auto num_levels = static_cast<size_t>(index.tree().levels);
-  for (size_t l = 0; l < num_levels; ++l) levels[l] = index.thresholds() + index.tree().begin[l];
+  const TreeLevels tree(index);
   const size_t size = active->size;
-  for (size_t i = 0; i < size; ++i) {
-    const size_t count = CountBelow<kLevels>(levels, num_levels, active->scores[i]);
+  for (size_t i = active->looked_up; i < size; ++i) {
+    const size_t count = CountBelow<kLevels>(tree.levels, tree.size, active->scores[i]);
     active->counts[i] = static_cast<int32_t>(count);
     active->label_scores[i] = label_scores[count - 1];
     active->bases[i] = bases[count - 1];
@@ -136,43 +158,110 @@ HWY_INLINE void AddActive(const ActiveBuffer& active, double* HWY_RESTRICT lanes
   }
 }
 
-HWY_INLINE void WorkOff(const ThresholdIndex& index, ActiveBuffer* HWY_RESTRICT active,
-                        double* HWY_RESTRICT lanes) {
+HWY_INLINE void LookUpAll(const ThresholdIndex& index, ActiveBuffer* HWY_RESTRICT active) {
   switch (index.tree().levels) {
     case 2:
-      LookUp<2>(index, active);
-      break;
+      return LookUp<2>(index, active);
     case 3:
-      LookUp<3>(index, active);
-      break;
+      return LookUp<3>(index, active);
     case 4:
-      LookUp<4>(index, active);
-      break;
+      return LookUp<4>(index, active);
     default:
-      LookUp<0>(index, active);
+      return LookUp<0>(index, active);
   }
+}
+
+// The gradient of the search's pass, which knows a class's count only when it was looked up.
+template <class Loader>
+class SearchGradient {
+ public:
+  static constexpr bool kWanted = true;
+
+  SearchGradient(const Row& row, ActiveBuffer* active)
+      : gradient_(row.gradient), index_(*row.index), active_(*active), writer_(row.gradient) {}
+
+  HWY_INLINE void BeginBlock(int64_t begin, int64_t end) { writer_.BeginBlock(begin, end); }
+  HWY_INLINE void SkipGroup(const Group& group) { writer_.SkipGroup(group); }
+  HWY_INLINE size_t Position(const Group& group) const { return writer_.Position(group); }
+
+  // Of the classes collected so far, all of this block.
+  HWY_INLINE void FinishLookUps() {
+    LookUpAll(index_, &active_);
+    for (size_t i = active_.looked_up; i < active_.size; ++i) {
+      const int32_t count = active_.counts[i];
+      writer_.Replace(static_cast<size_t>(active_.positions[i]), count);
+      AddCount(gradient_, static_cast<size_t>(count), 1);
+    }
+    active_.looked_up = active_.size;
+  }
+
+  HWY_INLINE void EndBlock() {
+    FinishLookUps();
+    writer_.EndBlock();
+  }
+
+ private:
+  const RowGradient& gradient_;
+  const ThresholdIndex& index_;
+  ActiveBuffer& active_;
+  GradientWriter<Loader> writer_;
+};
+
+HWY_INLINE void AddAllActive(const ThresholdIndex& index, ActiveBuffer* HWY_RESTRICT active,
+                             double* HWY_RESTRICT lanes) {
   if (index.any_low()) {
     AddActive<true>(*active, lanes);
   } else {
     AddActive<false>(*active, lanes);
   }
   active->size = 0;
+  active->looked_up = 0;
 }
 
 template <class Loader>
 HWY_NOINLINE double SumRangeSearch(const Row& row, int64_t begin, int64_t end) {
   const ThresholdIndex& index = *row.index;
-  const float lowest = index.thresholds()[0];
   ActiveBuffer active;
   HWY_ALIGN double lanes[kLanes] = {};
-  ForEachActiveGroup<Loader>(row, row.mask != nullptr, begin, end, lowest,
-                             [&](const float* scores, const ActiveMasks& masks) MLMARGIN_LAMBDA {
-                               Append(scores, masks, &active);
-                               if (active.size >= ActiveBuffer::kEnough) {
-                                 WorkOff(index, &active, lanes);
-                               }
-                             });
-  WorkOff(index, &active, lanes);
+  const auto work_off = [&]() MLMARGIN_LAMBDA {
+    LookUpAll(index, &active);
+    AddAllActive(index, &active, lanes);
+  };
+  NoGradient none;
+  ForEachActiveGroup<Loader>(row, row.mask != nullptr, begin, end, index.thresholds()[0], &none,
+                             [&](const Group&, const float* scores, const ActiveMasks& masks)
+                                 MLMARGIN_LAMBDA {
+                                   Append<false>(scores, masks, 0, &active);
+                                   if (active.size >= ActiveBuffer::kEnough) work_off();
+                                 });
+  work_off();
+  return SumOfVirtualLanes(lanes);
+}
+
+// The same with the gradient; the sum has the same bits.
+template <class Loader>
+HWY_NOINLINE double SumRangeSearchGradient(const Row& row, int64_t begin, int64_t end) {
+  const ThresholdIndex& index = *row.index;
+  ActiveBuffer active;
+  HWY_ALIGN double lanes[kLanes] = {};
+  SearchGradient<Loader> gradient(row, &active);
+  const auto add = [&]() MLMARGIN_LAMBDA {
+    if (row.loss_wanted) {
+      AddAllActive(index, &active, lanes);
+    } else {
+      active.size = active.looked_up = 0;
+    }
+  };
+  ForEachActiveGroup<Loader>(row, row.mask != nullptr, begin, end, index.thresholds()[0], &gradient,
+                             [&](const Group& group, const float* scores, const ActiveMasks& masks)
+                                 MLMARGIN_LAMBDA {
+                                   gradient.SkipGroup(group);
+                                   Append<true>(scores, masks, gradient.Position(group), &active);
+                                   if (active.size < ActiveBuffer::kEnough) return;
+                                   gradient.FinishLookUps();
+                                   add();
+                                 });
+  add();
   return SumOfVirtualLanes(lanes);
 }
 

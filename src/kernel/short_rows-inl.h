@@ -20,11 +20,16 @@
 #include "hwy/highway.h"
 #include "kernel/active_scores-inl.h"
 #include "kernel/element.h"
+#include "kernel/row_arguments.h"
 #include "kernel/row_kernel.h"
+#include "kernel/short_gradient-inl.h"
+#include "kernel/short_labels-inl.h"
 #include "kernel/threshold.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mlmargin::kernel::HWY_NAMESPACE {
+
+// ---- The first try -------------------------------------------------------------------------
 
 // The first try adds up max(y, t) of each class score y and threshold t = x - 1, from which what it
 // is without any hinge, t, is taken once a row:
@@ -33,103 +38,6 @@ namespace mlmargin::kernel::HWY_NAMESPACE {
 //
 // Where little is left beside what was added up, or it is not finite, there is a second one, which
 // adds up the hinges themselves.
-struct ShortLabels {
-  static constexpr size_t kMax = 64;
-  size_t size;
-  float scores[kMax];
-  double thresholds[kMax];
-  double threshold_sum;
-  double threshold_magnitude;                // The sum of their absolute values.
-  uint64_t bits[kMaxShortClasses / 64 + 1];  // One for each class that is a label.
-
-  HWY_INLINE size_t DistinctLabels() const {
-    size_t count = 0;
-    for (const uint64_t word : bits) count += static_cast<size_t>(std::popcount(word));
-    return count;
-  }
-};
-
-// Puts ones into the mask of the row, of zeros. False when there are more labels than fit.
-template <typename Label, class Loader>
-HWY_INLINE bool ReadShortLabels(const LabelRow& from, const ScoreRow& scores, int64_t row,
-                                typename Loader::Element* mask, ShortLabels* labels,
-                                BadLabels* bad) {
-  const int64_t label_step = from.stride * static_cast<int64_t>(sizeof(Label));
-  const int64_t score_step = scores.stride * static_cast<int64_t>(sizeof(typename Loader::Element));
-  std::fill(std::begin(labels->bits), std::end(labels->bits), 0);
-  size_t size = 0;
-  double sum = 0, magnitude = 0;
-  for (int64_t column = 0; column < from.columns; ++column) {
-    const auto label =
-        static_cast<int64_t>(LoadUnaligned<Label>(Offset(from.data, column * label_step)));
-    if (label == -1) break;
-    const auto index = static_cast<uint64_t>(label);
-    if (HWY_UNLIKELY(index >= static_cast<uint64_t>(scores.classes))) {
-      NoteBadLabel(row, column, label, bad);
-      continue;
-    }
-    if (HWY_UNLIKELY(size == ShortLabels::kMax)) return false;
-    mask[index] = Loader::One();
-    labels->bits[index / 64] |= uint64_t{1} << (index % 64);
-    const float score = LoadScore(Loader::kType, Offset(scores.data, label * score_step));
-    const double threshold = static_cast<double>(score) - 1.0;
-    labels->scores[size] = score;
-    labels->thresholds[size] = threshold;
-    sum += threshold;
-    magnitude += std::abs(threshold);
-    ++size;
-  }
-  labels->size = size;
-  labels->threshold_sum = sum;
-  labels->threshold_magnitude = magnitude;
-  return true;
-}
-
-// The labels among kLanes classes, a bit each, of which the first is anywhere.
-HWY_INLINE uint32_t LabelBitsFrom(const ShortLabels& labels, size_t first) {
-  return static_cast<uint32_t>(BitsFrom(labels.bits, first)) & 0xFFFF;
-}
-
-// The same where the first is a multiple of kLanes.
-HWY_INLINE uint32_t LabelBitsAt(const ShortLabels& labels, size_t first) {
-  static_assert(kLanes == 16);
-  uint16_t bits;
-  std::memcpy(&bits, reinterpret_cast<const char*>(labels.bits) + first / 8, sizeof(bits));
-  return bits;
-}
-
-template <typename Element>
-HWY_INLINE void ZeroShortMask(size_t classes, Element* mask) {
-  const hn::CappedTag<Element, kLanes> d;
-  constexpr size_t kStep = hn::MaxLanes(d);
-  if (HWY_UNLIKELY(classes < kLanes)) {
-    std::fill_n(mask, classes, Element{0});
-    return;
-  }
-  for (size_t i = 0; i + kStep <= classes; i += kStep) hn::StoreU(hn::Zero(d), d, mask + i);
-  hn::StoreU(hn::Zero(d), d, mask + classes - kStep);
-}
-
-inline void WriteStridedShortMask(const Row& row, const ShortLabels& labels) {
-  for (size_t i = 0; i < static_cast<size_t>(row.scores.classes); ++i) {
-    StoreMaskElement(row, static_cast<int64_t>(i), (labels.bits[i / 64] >> (i % 64) & 1) != 0);
-  }
-}
-
-// ---- Sums over the classes -----------------------------------------------------------------
-
-// Calls visit(first, excluded, begin) for each kLanes classes, with a bit in `excluded` for each
-// that is not to count; the first `begin` of them need not be looked at. There are at least kLanes;
-// the last may be some of those before.
-template <class Visit>
-HWY_INLINE void ForEachShortVector(size_t classes, const ShortLabels& labels, const Visit& visit) {
-  size_t i = 0;
-  for (; i + kLanes <= classes; i += kLanes) visit(i, LabelBitsAt(labels, i), size_t{0});
-  if (i == classes) return;
-  const size_t first = classes - kLanes;
-  const size_t seen = i - first;
-  visit(first, LabelBitsFrom(labels, first) | ((uint32_t{1} << seen) - 1), seen);
-}
 
 // Of doubles, by class modulo kLanes.
 struct ShortSums {
@@ -289,18 +197,10 @@ HWY_INLINE double SumShortScores(const typename Loader::Element* scores, size_t 
   return SumHinges<Loader>(scores, classes, labels);
 }
 
-// The scores of a row that has less than a virtual vector of them, or strides, as it were
-// contiguous and filled up with what cannot have a hinge.
 template <class Loader>
 HWY_NOINLINE double SumShortCopy(const ScoreRow& row, const ShortLabels& labels) {
   float copy[kMaxShortClasses];
-  const auto classes = static_cast<size_t>(row.classes);
-  const int64_t step = row.stride * static_cast<int64_t>(sizeof(typename Loader::Element));
-  for (size_t i = 0; i < classes; ++i) {
-    copy[i] = LoadScore(Loader::kType, Offset(row.data, static_cast<int64_t>(i) * step));
-  }
-  const size_t padded = std::max(classes, kLanes);
-  std::fill(copy + classes, copy + padded, -std::numeric_limits<float>::infinity());
+  const size_t padded = CopyShortScores<Loader>(row, copy);
   return SumShortScores<LoadFloat32>(copy, padded, labels);
 }
 
@@ -325,7 +225,20 @@ HWY_INLINE double SumTinyRow(const ScoreRow& row, const ShortLabels& labels) {
   return SumShortCopy<Loader>(row, labels);
 }
 
-template <typename Label, class Loader>
+// The sum of the hinges of a row, whose scores are `contiguous` if there are kLanes of them in a
+// row.
+template <class Loader>
+HWY_INLINE double SumShortRow(const ScoreRow& row, bool contiguous, const ShortLabels& labels) {
+  if (HWY_UNLIKELY(labels.size == 0)) return 0;
+  if (HWY_LIKELY(contiguous)) {
+    return SumShortScores<Loader>(static_cast<const typename Loader::Element*>(row.data),
+                                  static_cast<size_t>(row.classes), labels);
+  }
+  if (row.classes <= static_cast<int64_t>(kTinyClasses)) return SumTinyRow<Loader>(row, labels);
+  return SumShortCopy<Loader>(row, labels);
+}
+
+template <typename Label, class Loader, bool kGradient>
 HWY_INLINE int64_t SumShortRowsTyped(const LossArguments& args, int64_t begin, int64_t end,
                                      double* HWY_RESTRICT sums, BadLabels* bad) {
   using Element = typename Loader::Element;
@@ -335,20 +248,16 @@ HWY_INLINE int64_t SumShortRowsTyped(const LossArguments& args, int64_t begin, i
   const bool contiguous = args.scores.column_stride == 1 && classes >= kLanes;
   const bool easy_mask = args.mask.data != nullptr && args.mask.column_stride == 1 &&
                          reinterpret_cast<uintptr_t>(args.mask.data) % sizeof(Element) == 0;
-  // Without columns there may be no data either, and nothing to add to.
-  const int64_t label_bytes =
-      args.label_columns == 0 ? 0 : args.labels.row_stride * static_cast<int64_t>(sizeof(Label));
   Row row;
   row.scores = {nullptr, args.scores.column_stride, args.classes, Loader::kType};
   row.mask_stride = args.mask.column_stride;
-  LabelRow label_row = {nullptr, args.labels.column_stride, args.label_columns, args.label_type};
   ShortLabels labels;
   Element no_mask[kMaxShortClasses];
   for (int64_t n = begin; n < end; ++n) {
     // The labels lie too far apart for the processor's own prefetching.
-    hwy::Prefetch(static_cast<const char*>(
-        Offset(args.labels.data, std::min(n + kRowsAhead, end - 1) * label_bytes)));
-    label_row.data = Offset(args.labels.data, n * label_bytes);
+    hwy::Prefetch(
+        static_cast<const char*>(LabelsOfRow(args, std::min(n + kRowsAhead, end - 1)).data));
+    const LabelRow label_row = LabelsOfRow(args, n);
     row.scores.data = Offset(args.scores.data, n * args.scores.row_stride * kBytes);
     row.mask = args.mask.data == nullptr
                    ? nullptr
@@ -356,23 +265,22 @@ HWY_INLINE int64_t SumShortRowsTyped(const LossArguments& args, int64_t begin, i
     auto* const mask = easy_mask ? static_cast<Element*>(row.mask) : no_mask;
     if (easy_mask) ZeroShortMask(classes, mask);
     const int64_t bad_before = bad->count;
-    if (!ReadShortLabels<Label, Loader>(label_row, row.scores, n, mask, &labels, bad)) {
+    if (!ReadShortLabels<Label, Loader, kGradient>(label_row, row.scores, n, mask, &labels, bad)) {
       // It will be read once more.
       if (bad_before == 0) *bad = BadLabels();
       bad->count = bad_before;
       return n;
     }
     if (row.mask != nullptr && !easy_mask) WriteStridedShortMask(row, labels);
-    double sum = 0;
-    if (HWY_UNLIKELY(labels.size == 0)) {
-    } else if (HWY_LIKELY(contiguous)) {
-      sum = SumShortScores<Loader>(static_cast<const Element*>(row.scores.data), classes, labels);
-    } else if (classes <= kTinyClasses) {
-      sum = SumTinyRow<Loader>(row.scores, labels);
-    } else {
-      sum = SumShortCopy<Loader>(row.scores, labels);
+    if (!kGradient || args.loss != nullptr) {
+      sums[n - begin] = SumShortRow<Loader>(row.scores, contiguous, labels);
     }
-    sums[n - begin] = sum;
+    if constexpr (kGradient) {
+      WriteShortGradient<Loader>(
+          row.scores, contiguous, labels, GradLoss(args, args.classes, n).PerPair(),
+          args.grad_scores.column_stride,
+          Offset(args.grad_scores.data, n * args.grad_scores.row_stride * kBytes));
+    }
   }
   return end;
 }

@@ -24,6 +24,17 @@ inline float FloorThreshold(float score) {
   return std::bit_cast<float>(bits + down * static_cast<uint32_t>(lost < 0));
 }
 
+// The same for double.
+inline double FloorThreshold(double score) {
+  const double rounded = score - 1.0;
+  const double score_part = rounded + 1.0;
+  const double one_part = score_part - rounded;
+  const double lost = (score - score_part) + (one_part - 1.0);
+  const auto bits = std::bit_cast<uint64_t>(rounded);
+  const uint64_t down = (bits >> 63 << 1) - 1;
+  return std::bit_cast<double>(bits + down * static_cast<uint64_t>(lost < 0));
+}
+
 // -t = 1 - score as an unevaluated sum, without any error for a finite score: `high` is the
 // rounded difference, `low` what the rounding lost (TwoSum again). So the hinge of y is
 // (high + y) + low: when the first sum cancels it is exact (Sterbenz) and `low` enters unharmed,

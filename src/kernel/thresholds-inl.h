@@ -18,6 +18,15 @@ namespace mlmargin::kernel::HWY_NAMESPACE {
 using Ints = hn::Rebind<int32_t, Floats>;
 using IntVec = hn::Vec<Ints>;
 
+HWY_INLINE IntVec CountIf(hn::Mask<Floats> mask, IntVec counts) {
+  const Ints d;
+#if HWY_TARGET <= HWY_AVX3
+  return hn::IfThenElse(hn::RebindMask(d, mask), hn::Add(counts, hn::Set(d, 1)), counts);
+#else
+  return hn::Sub(counts, hn::BitCast(d, hn::VecFromMask(Floats(), mask)));
+#endif
+}
+
 // FloorThreshold.
 HWY_INLINE FloatVec FloorThresholds(FloatVec scores) {
   const Floats df;

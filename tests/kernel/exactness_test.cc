@@ -289,13 +289,14 @@ TEST_F(ExactnessTest, WrongArgumentsAreNamed) {
   arguments.label_columns = -2;
   EXPECT_EQ(message(), "label_columns must be >= 0, got -2");
   arguments.label_columns = 1;
-  EXPECT_EQ(message(), "loss must be data, got null");
+  EXPECT_EQ(message(), "loss or grad_scores must be data, got null for both");
   arguments.loss = &value;
   EXPECT_EQ(message(), "scores must be data, got null");
   arguments.scores.data = &value;
   EXPECT_EQ(message(), "labels must be data, got null");
   arguments.labels.data = &label;
-  EXPECT_EQ(message(), "row_losses must be scratch of `rows` doubles, got null");
+  arguments.max_threads = -3;
+  EXPECT_EQ(message(), "max_threads must be >= 0, got -3");
 }
 
 }  // namespace

@@ -34,10 +34,9 @@ Format FormatOf(ScoreType type) {
       return {32, 23, 127};
     case ScoreType::kFloat16:
       return {16, 10, 15};
-    case ScoreType::kBFloat16:
-      break;
+    default:
+      return {16, 7, 127};
   }
-  return {16, 7, 127};
 }
 
 // Scores are made in units of 2^-40.

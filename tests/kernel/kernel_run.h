@@ -27,11 +27,11 @@ inline ScoreType TypeOf(const FloatFormat& format) {
 struct KernelChoice {
   const char* name;
   std::optional<kernel::RowKernel> kernel;
-  std::optional<bool> stream_mask;
+  std::optional<bool> stream;
 
   void Use() const {
     kernel::ForceRowKernel(kernel);
-    kernel::ForceMaskStream(stream_mask);
+    kernel::ForceStream(stream);
   }
 };
 inline void UseAnyKernel() { KernelChoice{"", std::nullopt, std::nullopt}.Use(); }

@@ -84,8 +84,10 @@ TEST(LabelListTest, OnlyScoresThatAHingeCanBePositiveForAreKept) {
   ASSERT_TRUE(list.Read(RowOf(labels), ScoresOf({nan, 2, inf, -3}), 0, &bad));
   EXPECT_EQ(list.size(), 4);
   EXPECT_THAT(Scores(list), ElementsAre(2, -3));
+  EXPECT_FALSE(list.any_infinite());
   ASSERT_TRUE(list.Read(RowOf(labels), ScoresOf({nan, 2, -inf, -inf}), 0, &bad));
-  EXPECT_THAT(Scores(list), ElementsAre(-inf));
+  EXPECT_THAT(Scores(list), ElementsAre(2, -inf, -inf));
+  EXPECT_TRUE(list.any_infinite());
   ASSERT_TRUE(list.Read(RowOf(labels), ScoresOf({nan, inf, nan, inf}), 0, &bad));
   EXPECT_TRUE(list.scores().empty());
 }

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+// The gradient against exact counts, on every kernel and target; and the loss of float64.
+#include <gmpxx.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "kernel_run.h"
+#include "typed_problem.h"
+
+namespace mlmargin::testing {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// Scores and hinges are whole numbers of this unit, 2^-1074.
+constexpr int kUnitExponent = -1074;
+
+mpz_class ToUnits(double value) {
+  int exponent = 0;
+  const mpz_class mantissa(std::ldexp(std::frexp(value, &exponent), 53));
+  const int shift = exponent - 53 - kUnitExponent;
+  if (shift >= 0) return mantissa << static_cast<unsigned>(shift);
+  return mantissa >> static_cast<unsigned>(-shift);  // Exact: the low bits are zero.
+}
+
+// A row by the definition: pair for pair, in exact arithmetic.
+struct ExactRow {
+  std::vector<int64_t> counts;  // What the gradient is a multiple of.
+  mpq_class sum = 0;            // Of the hinges.
+  bool infinite = false;
+
+  ExactRow(const std::vector<double>& scores, const std::vector<int64_t>& labels)
+      : counts(scores.size()) {
+    const mpz_class one = mpz_class(1) << static_cast<unsigned>(-kUnitExponent);
+    std::vector<int> is_label(scores.size());
+    std::vector<mpz_class> units(scores.size());
+    mpz_class units_sum = 0, threshold, hinge;
+    for (size_t i = 0; i < scores.size(); ++i) {
+      if (std::isfinite(scores[i])) units[i] = ToUnits(scores[i]);
+    }
+    const auto is_class = [&](int64_t label) {
+      return label >= 0 && label < static_cast<int64_t>(scores.size());
+    };
+    for (const int64_t label : labels) {
+      if (is_class(label)) is_label[static_cast<size_t>(label)] = 1;
+    }
+    for (const int64_t label : labels) {
+      if (!is_class(label)) continue;
+      const auto j = static_cast<size_t>(label);
+      threshold = units[j] - one;
+      for (size_t i = 0; i < scores.size(); ++i) {
+        if (is_label[i] != 0) continue;
+        bool active = false;
+        if (std::isfinite(scores[i]) && std::isfinite(scores[j])) {
+          hinge = units[i] - threshold;
+          active = hinge > 0;
+          if (active) units_sum += hinge;
+        } else {
+          active = (1 - scores[j]) + scores[i] > 0;
+          infinite = infinite || active;
+        }
+        if (!active) continue;
+        ++counts[i];
+        --counts[j];
+      }
+    }
+    sum = mpq_class(units_sum, one);
+    sum.canonicalize();
+  }
+};
+
+// Within one unit in the last place of the exact value.
+void ExpectWithinOneUlp(ScoreType type, const mpq_class& exact, double got,
+                        const std::string& what) {
+  mpq_class error = mpq_class(got) - exact;
+  if (error < 0) error = -error;
+  EXPECT_LE(error, mpq_class(UlpOf(type, exact.get_d())))
+      << what << " is " << got << ", exactly " << exact.get_d();
+}
+
+mpq_class DivisorOf(const Problem& problem) {
+  mpq_class divisor = static_cast<double>(problem.classes);
+  if (problem.reduction == Reduction::kMean) divisor *= static_cast<double>(problem.rows());
+  return divisor;
+}
+
+void ExpectGradient(const Problem& problem, const std::vector<ExactRow>& exact,
+                    const ProblemResult& result) {
+  const size_t bytes = TypeBytes(problem.type);
+  const mpq_class divisor = DivisorOf(problem);
+  for (size_t n = 0; n < exact.size(); ++n) {
+    const size_t g = problem.reduction == Reduction::kNone ? n : 0;
+    const mpq_class scale =
+        mpq_class(problem.grad_loss.empty() ? 1.0 : problem.grad_loss[g]) / divisor;
+    for (size_t i = 0; i < exact[n].counts.size(); ++i) {
+      const double got = DecodeValue(
+          problem.type, result.gradient.data() + (n * exact[n].counts.size() + i) * bytes);
+      ExpectWithinOneUlp(
+          problem.type, static_cast<double>(exact[n].counts[i]) * scale, got,
+          problem.Name() + " gradient " + std::to_string(n) + ", " + std::to_string(i));
+      if (::testing::Test::HasFailure()) return;
+    }
+  }
+}
+
+void ExpectLoss(const Problem& problem, const std::vector<ExactRow>& exact,
+                const ProblemResult& result) {
+  const mpq_class divisor = DivisorOf(problem);
+  std::vector<mpq_class> losses;
+  std::vector<bool> infinite;
+  for (const ExactRow& row : exact) {
+    if (problem.reduction == Reduction::kNone || losses.empty()) {
+      losses.emplace_back(0);
+      infinite.push_back(false);
+    }
+    losses.back() += row.sum / divisor;
+    infinite.back() = infinite.back() || row.infinite;
+  }
+  for (size_t n = 0; n < losses.size(); ++n) {
+    const double got = DecodeValue(problem.type, result.loss.data() + n * TypeBytes(problem.type));
+    if (infinite[n]) {
+      EXPECT_EQ(got, kInf) << problem.Name() << " loss " << n;
+    } else if (!std::isinf(got)) {  // Overflow is judged by the tests of the loss.
+      ExpectWithinOneUlp(problem.type, losses[n], got,
+                         problem.Name() + " loss " + std::to_string(n));
+    }
+  }
+}
+
+class GradientTest : public ::testing::Test {
+ protected:
+  ~GradientTest() override {
+    EXPECT_TRUE(SetTarget("").ok());
+    UseAnyKernel();
+  }
+
+  // On every kernel and target: the gradient is right; the loss and the mask are those of a call
+  // without a gradient, and the gradient that of a call without them.
+  static void ExpectRight(const Problem& problem, const RunOptions& options = {}) {
+    std::vector<ExactRow> exact;
+    for (size_t n = 0; n < problem.scores.size(); ++n) {
+      exact.emplace_back(problem.scores[n], problem.labels[n]);
+    }
+    std::vector<unsigned char> gradient;
+    for (const KernelChoice& choice : kKernelChoices) {
+      choice.Use();
+      for (const std::string& target : SupportedTargets()) {
+        ASSERT_TRUE(SetTarget(target).ok());
+        SCOPED_TRACE(std::string(choice.name) + " on " + target);
+        const ProblemResult all = RunProblem(problem, options);
+        if (gradient.empty()) {
+          gradient = all.gradient;
+          ExpectGradient(problem, exact, all);
+          ExpectLoss(problem, exact, all);
+        }
+        EXPECT_EQ(all.gradient, gradient) << problem.Name();
+        RunOptions one = options;
+        one.gradient = false;
+        const ProblemResult forward = RunProblem(problem, one);
+        EXPECT_EQ(forward.loss, all.loss) << problem.Name();
+        EXPECT_EQ(forward.mask, all.mask) << problem.Name();
+        one.gradient = true;
+        one.loss = one.mask = false;
+        EXPECT_EQ(RunProblem(problem, one).gradient, gradient) << problem.Name();
+        if (HasFailure()) return;
+        if (problem.type == ScoreType::kFloat64) break;  // Knows no target.
+      }
+      if (problem.type == ScoreType::kFloat64) break;
+    }
+  }
+};
+
+TEST_F(GradientTest, IsExactAroundVectorAndBlockSizes) {
+  uint64_t seed = 0;
+  for (const ScoreType type : kAllTypes) {
+    for (const int64_t classes :
+         {1, 2, 3, 5, 15, 16, 17, 31, 63, 64, 65, 101, 127, 129, 2047, 2048, 2049, 2100}) {
+      for (const Spread spread : kAllSpreads) {
+        Problem problem = MakeProblem(type, 2, classes, Density::kFew, spread, ++seed);
+        problem.reduction = static_cast<Reduction>(seed % 3);
+        ExpectRight(problem);
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_F(GradientTest, IsExactForManyLabels) {
+  uint64_t seed = 500;
+  for (const ScoreType type : kAllTypes) {
+    for (const int64_t classes : {40, 100, 150, 700, 2500}) {
+      for (const Density density : {Density::kNone, Density::kHalf, Density::kAll}) {
+        for (const Spread spread : kAllSpreads) {
+          Problem problem = MakeProblem(type, 2, classes, density, spread, ++seed);
+          problem.reduction = static_cast<Reduction>(seed % 3);
+          ExpectRight(problem);
+          if (HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(GradientTest, IsExactForViewsAndLabelForms) {
+  uint64_t seed = 900;
+  for (const ScoreType type : kAllTypes) {
+    for (const int64_t classes : {2, 20, 150, 2200}) {
+      for (const Density density : {Density::kFew, Density::kHalf}) {
+        const Problem problem = MakeProblem(type, 3, classes, density, Spread::kOrdinary, ++seed);
+        RunOptions options;
+        options.column_step = static_cast<int64_t>(1 + seed % 3);
+        options.pitch_extra = static_cast<int64_t>(seed % 5);
+        options.misalignment = seed % 9;
+        options.csr = seed % 2 == 0;
+        options.label_type = seed % 4 < 2 ? LabelType::kInt32 : LabelType::kInt64;
+        options.offset_type = seed % 8 < 4 ? LabelType::kInt32 : LabelType::kInt64;
+        ExpectRight(problem, options);
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+// Lists with many repeats, in no order, of few and of many classes.
+TEST_F(GradientTest, RepeatsCountEachTime) {
+  std::mt19937_64 random(3);
+  for (const ScoreType type : kAllTypes) {
+    for (const int64_t classes : {3, 90, 200, 5000}) {
+      for (const size_t length : {7u, 60u, 64u, 65u, 300u}) {
+        Problem problem = MakeProblem(type, 2, classes, Density::kNone, Spread::kOrdinary, length);
+        for (auto& labels : problem.labels) {
+          for (size_t k = 0; k < length; ++k) {
+            labels.push_back(static_cast<int64_t>(random() % static_cast<uint64_t>(classes)) / 2);
+          }
+        }
+        ExpectRight(problem);
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+// Bad labels, special scores, ties at exactly 0.
+TEST_F(GradientTest, EdgesOfTheDefinition) {
+  for (const ScoreType type : kAllTypes) {
+    const auto expect = [&](std::vector<double> scores, std::vector<int64_t> labels) {
+      for (const size_t padding : {0u, 30u, 200u, 2100u}) {
+        Problem problem;
+        problem.type = type;
+        problem.scores = {scores};
+        problem.scores[0].resize(scores.size() + padding, -1.25);
+        problem.classes = static_cast<int64_t>(problem.scores[0].size());
+        problem.labels = {labels};
+        problem.grad_loss = {};
+        ExpectRight(problem);
+        // So many labels that they are looked up in a tree.
+        for (size_t k = 0; k < padding / 2; ++k) {
+          problem.labels[0].push_back(static_cast<int64_t>(scores.size() + k));
+        }
+        ExpectRight(problem);
+      }
+    };
+    expect({1, 0, 0.5, -0.5}, {0});  // 0 is exactly 1 below: a hinge of 0.
+    expect({2, 1, 0.5, 1.5}, {0, 0, 3});
+    expect({-kInf, 3, -kInf, kNaN}, {0});
+    expect({-kInf, 3, 2, 5}, {0, 1});
+    expect({kInf, 3, kInf}, {0});
+    expect({kNaN, 3, 4}, {0, 1});
+    expect({0, kInf, -kInf, 1}, {0});
+    expect({0, 1, 2}, {-2, 5, 1, 1000000});
+    expect({3, 2, 1}, {0, 1, 2});
+    expect({0.25}, {0});
+  }
+}
+
+TEST_F(GradientTest, GradLossGoesThroughAsItIs) {
+  for (const ScoreType type : kAllTypes) {
+    for (const int64_t classes : {3, 200}) {
+      Problem problem = MakeProblem(type, 1, classes, Density::kFew, Spread::kOrdinary, 4);
+      problem.labels = {{0, 1}};
+      const size_t bytes = TypeBytes(type);
+      for (const double value : {kNaN, kInf, 0.0}) {
+        problem.grad_loss = {value};
+        const ProblemResult result = RunProblem(problem);
+        for (size_t i = 0; i < static_cast<size_t>(classes); ++i) {
+          const double got = DecodeValue(type, result.gradient.data() + i * bytes);
+          if (value == 0) {
+            EXPECT_EQ(got, 0.0);
+          } else if (std::isnan(value)) {
+            EXPECT_TRUE(std::isnan(got));
+          } else {
+            EXPECT_FALSE(std::isfinite(got));  // Infinite, or NaN where the count is 0.
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(GradientTest, SmallGradientsAreRight) {
+  for (const ScoreType type : kAllTypes) {
+    Problem problem = MakeProblem(type, 1, 301, Density::kFew, Spread::kOrdinary, 5);
+    const double least = UlpOf(type, 0);
+    for (const double value : {least, 3 * least, 1000 * least, least * 0x1p20, 0x1p-800}) {
+      problem.grad_loss = {Representable(type, value)};
+      ExpectRight(problem);
+    }
+  }
+}
+
+TEST_F(GradientTest, BitsAreThoseOfOneThreadForAnyNumberOfThreads) {
+  for (const ScoreType type : kAllTypes) {
+    std::vector<Problem> problems = {
+        MakeProblem(type, 1, 150'001, Density::kFew, Spread::kOrdinary, 1),
+        MakeProblem(type, 3, 40'000, Density::kHalf, Spread::kOrdinary, 2),
+        MakeProblem(type, 3'000, 17, Density::kHalf, Spread::kTiny, 3)};
+    for (const Problem& problem : problems) {
+      RunOptions options;
+      options.max_threads = 1;
+      const ProblemResult one = RunProblem(problem, options);
+      for (const int threads : {2, 3, 16}) {
+        options.max_threads = threads;
+        const ProblemResult many = RunProblem(problem, options);
+        EXPECT_EQ(many.gradient, one.gradient) << problem.Name();
+        EXPECT_EQ(many.loss, one.loss) << problem.Name();
+      }
+    }
+  }
+}
+
+// ---- float64 -------------------------------------------------------------------------------
+
+double LossOfDoubles(const std::vector<double>& scores, const std::vector<int64_t>& labels,
+                     Reduction reduction = Reduction::kNone, int64_t rows = 1) {
+  Problem problem;
+  problem.type = ScoreType::kFloat64;
+  problem.classes = static_cast<int64_t>(scores.size());
+  problem.scores.assign(static_cast<size_t>(rows), scores);
+  problem.labels.assign(static_cast<size_t>(rows), labels);
+  problem.reduction = reduction;
+  return DecodeValue(problem.type, RunProblem(problem).loss.data());
+}
+
+TEST_F(GradientTest, DoublesKeepTheirSmallestHinges) {
+  EXPECT_EQ(LossOfDoubles({-1e-30, -1}, {0}), 5e-31);
+  EXPECT_EQ(LossOfDoubles({-1e-310, -1}, {0}), 1e-310 / 2);
+  EXPECT_EQ(LossOfDoubles({0x1p60 + 1024, 0x1p60 + 1024}, {0}), 0.5);
+}
+
+TEST_F(GradientTest, AMeanOfDoublesIsFiniteWhereTheSumIsNot) {
+  const double max = std::numeric_limits<double>::max();
+  EXPECT_EQ(LossOfDoubles({-max, max}, {0}), max);
+  EXPECT_EQ(LossOfDoubles({-max, max, max}, {0}), kInf);
+  EXPECT_EQ(LossOfDoubles({0, max}, {0}), max / 2);
+  EXPECT_EQ(LossOfDoubles({0, -1, max, 0x1p100}, {0, 1}), max / 2);
+  EXPECT_EQ(LossOfDoubles({-max, max}, {0}, Reduction::kMean, 7), max);
+  EXPECT_EQ(LossOfDoubles({-max, max}, {0}, Reduction::kSum, 7), kInf);
+  EXPECT_EQ(LossOfDoubles({max, max / 2, -1, 0}, {0, 2}, Reduction::kMean, 3), max / 8);
+}
+
+TEST_F(GradientTest, AnyFiniteDoublesAreWithinOneUlp) {
+  std::mt19937_64 random(8);
+  for (int turn = 0; turn < 3000; ++turn) {
+    Problem problem;
+    problem.type = ScoreType::kFloat64;
+    problem.classes = static_cast<int64_t>(1 + random() % 9);
+    problem.scores.resize(1 + random() % 2);
+    problem.labels.resize(problem.scores.size());
+    problem.reduction = static_cast<Reduction>(random() % 3);
+    for (size_t n = 0; n < problem.scores.size(); ++n) {
+      for (int64_t i = 0; i < problem.classes; ++i) {
+        uint64_t bits = random();
+        if (turn % 2 == 0) bits = (bits & ~(uint64_t{0x7FF} << 52)) | (1020 + random() % 6) << 52;
+        const auto score = std::bit_cast<double>(bits);
+        problem.scores[n].push_back(std::isfinite(score) ? score : 0.5);
+        if (random() % 3 == 0) problem.labels[n].push_back(i);
+      }
+    }
+    ExpectRight(problem);
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace mlmargin::testing
