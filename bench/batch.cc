@@ -127,7 +127,7 @@ Tensors::Tensors(const Batch& batch, ScoreType score, LabelType label)
   }
 }
 
-LossArguments Tensors::Call(Reduction reduction) {
+LossArguments Tensors::Call(Reduction reduction, Pass pass) {
   LossArguments call;
   call.rows = shape.rows;
   call.classes = shape.classes;
@@ -137,8 +137,13 @@ LossArguments Tensors::Call(Reduction reduction) {
   call.scores = {scores.data(), shape.classes, 1};
   call.labels = {labels.data(), shape.classes, 1};
   call.label_columns = shape.classes;
-  call.loss = losses.data();
-  call.mask = {mask.data(), shape.classes, 1};
+  if (pass != Pass::kBackward) call.loss = losses.data();
+  const Matrix output = {mask.data(), shape.classes, 1};
+  if (pass == Pass::kLoss) {
+    call.mask = output;
+  } else {
+    call.grad_scores = output;
+  }
   call.row_losses = row_losses.data();
   return call;
 }

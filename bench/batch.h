@@ -43,8 +43,8 @@ Batch MakeBatch(const Shape& shape);
 struct Tensors {
   Tensors(const Batch& batch, ScoreType score_type, LabelType label_type);
 
-  // The call on all rows.
-  LossArguments Call(Reduction reduction);
+  // The call on all rows. A gradient goes where the mask would.
+  LossArguments Call(Reduction reduction, Pass pass = Pass::kLoss);
 
   Shape shape;
   ScoreType score_type;

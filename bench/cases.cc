@@ -74,20 +74,39 @@ const char* ScoreTypeName(ScoreType type) {
       return "float16";
     case ScoreType::kBFloat16:
       return "bfloat16";
+    case ScoreType::kFloat64:
+      return "float64";
   }
   return "";
 }
 
 const char* LabelTypeName(LabelType type) { return type == LabelType::kInt32 ? "int32" : "int64"; }
 
+const char* PassName(Pass pass) {
+  switch (pass) {
+    case Pass::kLoss:
+      return "loss";
+    case Pass::kBackward:
+      return "backward";
+    case Pass::kFused:
+      return "fused";
+  }
+  return "";
+}
+
 std::string Case::Name() const {
-  return fmt::format("{}/{}/{}/{}/{}", shape.group, shape.name, ScoreTypeName(score_type),
-                     LabelTypeName(label_type), threads);
+  return fmt::format("{}/{}/{}/{}/{}/{}", shape.group, shape.name, ScoreTypeName(score_type),
+                     LabelTypeName(label_type), threads, PassName(pass));
 }
 
 std::vector<Case> AllCases(const std::vector<int>& thread_counts, int max_threads) {
   std::vector<Case> cases;
   for (const Shape& shape : TableShapes()) {
+    for (const Pass pass : {Pass::kBackward, Pass::kFused}) {
+      for (const int threads : thread_counts) {
+        cases.push_back({shape, ScoreType::kFloat32, LabelType::kInt64, threads, false, pass});
+      }
+    }
     for (const ScoreType score : {ScoreType::kFloat32, ScoreType::kFloat16, ScoreType::kBFloat16}) {
       for (const LabelType label : {LabelType::kInt64, LabelType::kInt32}) {
         const bool pytorch_has_it = score == ScoreType::kFloat32 && label == LabelType::kInt64;

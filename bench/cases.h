@@ -26,18 +26,27 @@ struct Shape {
   ScoreKind score_kind = ScoreKind::kNormal;
 };
 
+// What a call computes.
+enum class Pass {
+  kLoss,      // The loss and the mask.
+  kBackward,  // The gradient.
+  kFused,     // The loss and the gradient.
+};
+
 struct Case {
   Shape shape;
   ScoreType score_type;
   LabelType label_type;
   int threads;
   bool against_pytorch;  // PyTorch has only one kind of each type.
+  Pass pass = Pass::kLoss;
 
-  std::string Name() const;  // "published/EURLex-4K/float32/int64/1"
+  std::string Name() const;  // "published/EURLex-4K/float32/int64/1/loss"
 };
 
 const char* ScoreTypeName(ScoreType type);
 const char* LabelTypeName(LabelType type);
+const char* PassName(Pass pass);
 
 // All cases, those of one shape one after the other. `thread_counts` are those of the tables; the
 // group "threads" goes from 1 to `max_threads`.

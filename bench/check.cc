@@ -25,10 +25,9 @@ double Tolerance(ScoreType type) {
       return 1e-4;
     case ScoreType::kFloat16:
       return 0x1p-9;
-    case ScoreType::kBFloat16:
+    default:
       return 0x1p-6;
   }
-  return 0;
 }
 
 void RequireMask(const Tensors& tensors) {
@@ -96,6 +95,23 @@ void CheckResults(const Batch& batch, Tensors* tensors) {
     RequireClose("the loss of a row", LossAt(*tensors, row), RowLoss(batch, *tensors, row),
                  tolerance);
   }
+}
+
+void CheckGradient(Tensors* tensors) {
+  CallLoss(tensors->Call(Reduction::kMean, Pass::kBackward));
+  const auto classes = static_cast<size_t>(tensors->shape.classes);
+  const auto* const gradient = reinterpret_cast<const float*>(tensors->mask.data());
+  double all = 0;
+  for (size_t row = 0; row < static_cast<size_t>(tensors->shape.rows); ++row) {
+    double sum = 0, magnitude = 0;
+    for (size_t i = row * classes; i < (row + 1) * classes; ++i) {
+      sum += static_cast<double>(gradient[i]);
+      magnitude += std::fabs(static_cast<double>(gradient[i]));
+    }
+    if (std::fabs(sum) > 1e-6 * magnitude) throw std::runtime_error("the gradient is wrong");
+    all += magnitude;
+  }
+  if (!(all > 0)) throw std::runtime_error("the gradient is zero");
 }
 
 void CheckAgainstPyTorch(const Tensors& tensors, int64_t rows, double pytorch_mean) {

@@ -13,6 +13,9 @@ namespace mlmargin::bench {
 // row losses in tensors->losses.
 void CheckResults(const Batch& batch, Tensors* tensors);
 
+// Computes the gradient and checks that each row's adds up to nothing, but not all of it is zero.
+void CheckGradient(Tensors* tensors);
+
 // Compares the mean of the first `rows` row losses in tensors.losses with PyTorch's mean of them.
 void CheckAgainstPyTorch(const Tensors& tensors, int64_t rows, double pytorch_mean);
 

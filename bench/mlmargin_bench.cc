@@ -97,7 +97,7 @@ class PyTorchRuns {
 };
 
 Measurement Measure(const Case& what, Tensors* tensors, PyTorch* pytorch, const Options& options) {
-  const LossArguments call = tensors->Call(Reduction::kMean);
+  const LossArguments call = tensors->Call(Reduction::kMean, what.pass);
   const auto run = [&call] { CallLoss(call); };
   Measurement measurement{.what = what, .times = {}, .extra_bytes = {}, .pytorch = {}};
   {
@@ -139,6 +139,7 @@ void RunCases(const std::vector<Case>& cases, PyTorch* pytorch, const Options& o
       }
       UseThreads(what.threads);
       CheckResults(*batch, tensors.get());
+      if (what.pass != Pass::kLoss) CheckGradient(tensors.get());
       if (other_tensors) {
         first_losses = tensors->losses;
       } else {

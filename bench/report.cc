@@ -29,7 +29,7 @@ Json ToJson(const Machine& machine) {
           {"date", machine.date}};
 }
 
-// The scores are read once and a mask of the same type is written.
+// The scores are read once and a mask or a gradient of the same type is written.
 double Bytes(const Case& what) {
   const double element_bytes = what.score_type == ScoreType::kFloat32 ? 4 : 2;
   return 2 * element_bytes * static_cast<double>(what.shape.rows * what.shape.classes);
@@ -46,6 +46,7 @@ Json ToJson(const Measurement& measurement) {
                {"score_type", ScoreTypeName(what.score_type)},
                {"label_type", LabelTypeName(what.label_type)},
                {"threads", what.threads},
+               {"pass", PassName(what.pass)},
                {"turns", times.turns},
                {"seconds", times.seconds},
                {"median_seconds", times.median_seconds},
@@ -67,6 +68,7 @@ Json ToJson(const Measurement& measurement) {
 }
 
 std::string TypesName(const Case& what) {
+  if (what.pass != Pass::kLoss) return PassName(what.pass);
   return fmt::format("{}/{}", ScoreTypeName(what.score_type), LabelTypeName(what.label_type));
 }
 

@@ -120,6 +120,7 @@ class GradientWriter {
   explicit GradientWriter(const RowGradient& to)
       : to_(to),
         direct_(to.data != nullptr && to.stride == 1 && !to.stream),
+        scale_(to.scale),
         none_(static_cast<float>(0 * to.scale)) {}
 
   HWY_INLINE void BeginBlock(int64_t begin, int64_t end) {
@@ -159,7 +160,7 @@ class GradientWriter {
 
   // Replaces the gradient of a class of the block.
   HWY_INLINE void Replace(size_t position, int32_t count) {
-    StoreGradient(static_cast<float>(count * to_.scale), Loader::kType, out_ + position);
+    StoreGradient(static_cast<float>(count * scale_), Loader::kType, out_ + position);
   }
 
   HWY_INLINE void EndBlock() {
@@ -191,6 +192,7 @@ class GradientWriter {
 
   const RowGradient& to_;
   const bool direct_;
+  const double scale_;
   const float none_;
   int64_t begin_ = 0;
   size_t count_ = 0;

@@ -64,6 +64,7 @@ void LabelGradient::FindCounts(const Row& row, const RowKernels& kernels,
 
 void LabelGradient::WriteChunk(const Row& row, const RowKernels& kernels,
                                const GradientKernels& gradient_kernels, Chunk* chunk) const {
+  if (chunk->size == 0) return;
   const ScoreType type = row.scores.type;
   const int64_t bytes = ScoreBytes(type);
   std::array<float, kChunk> scores;

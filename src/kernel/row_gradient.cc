@@ -89,11 +89,26 @@ int64_t SumShortRowsGradientOnTarget(const LossArguments& args, int64_t begin, i
              : SumShortRowsGradientOfLabels<int64_t>(args, begin, end, sums, bad);
 }
 
+template <size_t kLevels>
+HWY_INLINE void CountBelowAll(const ThresholdIndex& index, const float* HWY_RESTRICT keys,
+                              size_t count, int32_t* HWY_RESTRICT counts) {
+  const TreeLevels tree(index);
+  for (size_t i = 0; i < count; ++i) {
+    counts[i] = static_cast<int32_t>(CountBelow<kLevels>(tree.levels, tree.size, keys[i]));
+  }
+}
+
 void CountBelowOnTarget(const ThresholdIndex& index, const float* keys, size_t count,
                         int32_t* counts) {
-  const TreeLevels levels(index);
-  for (size_t i = 0; i < count; ++i) {
-    counts[i] = static_cast<int32_t>(CountBelow<0>(levels.levels, levels.size, keys[i]));
+  switch (index.tree().levels) {
+    case 2:
+      return CountBelowAll<2>(index, keys, count, counts);
+    case 3:
+      return CountBelowAll<3>(index, keys, count, counts);
+    case 4:
+      return CountBelowAll<4>(index, keys, count, counts);
+    default:
+      return CountBelowAll<0>(index, keys, count, counts);
   }
 }
 

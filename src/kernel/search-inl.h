@@ -187,12 +187,19 @@ class SearchGradient {
   // Of the classes collected so far, all of this block.
   HWY_INLINE void FinishLookUps() {
     LookUpAll(index_, &active_);
-    for (size_t i = active_.looked_up; i < active_.size; ++i) {
-      const int32_t count = active_.counts[i];
-      writer_.Replace(static_cast<size_t>(active_.positions[i]), count);
-      AddCount(gradient_, static_cast<size_t>(count), 1);
+    const size_t begin = active_.looked_up, end = active_.size;
+    for (size_t i = begin; i < end; ++i) {
+      writer_.Replace(static_cast<size_t>(active_.positions[i]), active_.counts[i]);
     }
-    active_.looked_up = active_.size;
+    if (gradient_.shared_counts) {
+      for (size_t i = begin; i < end; ++i) {
+        AddCount(gradient_, static_cast<size_t>(active_.counts[i]), 1);
+      }
+    } else {
+      int64_t* const counts = gradient_.counts;
+      for (size_t i = begin; i < end; ++i) ++counts[active_.counts[i]];
+    }
+    active_.looked_up = end;
   }
 
   HWY_INLINE void EndBlock() {

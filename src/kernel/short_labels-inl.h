@@ -74,6 +74,10 @@ HWY_INLINE bool ReadShortLabels(const LabelRow& from, const ScoreRow& scores, in
     magnitude += std::abs(threshold);
     ++size;
   }
+  if constexpr (kClasses) {
+    // To whole vectors, with what is never looked at.
+    for (size_t j = size; j % kLanes != 0; ++j) labels->scores[j] = 0;
+  }
   labels->size = size;
   labels->threshold_sum = sum;
   labels->threshold_magnitude = magnitude;
