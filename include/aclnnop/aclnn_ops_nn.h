@@ -6,5 +6,6 @@
 #define MLMARGIN_INCLUDE_ACLNNOP_ACLNN_OPS_NN_H_
 
 #include "aclnn_multilabel_margin_loss.h"
+#include "aclnn_multilabel_margin_loss_backward.h"
 
 #endif /* MLMARGIN_INCLUDE_ACLNNOP_ACLNN_OPS_NN_H_ */

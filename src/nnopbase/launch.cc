@@ -83,6 +83,7 @@ Status CheckData(const Argument& argument, void* address, OperatorTask* task) {
 
 Status CheckAllData(std::span<const Argument> arguments, OperatorTask* task) {
   for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!arguments[i].needs_data) continue;
     MLMARGIN_RETURN_IF_ERROR(CheckData(arguments[i], task->addresses[i], task));
   }
   return {};

@@ -75,6 +75,8 @@ class Operator {
 struct Argument {
   const char* name;  // As in the operator's prototype; a string literal.
   std::shared_ptr<const Tensor> tensor;
+  // False when the work touches none of its data: phase 2 then asks nothing of its address.
+  bool needs_data = true;
 };
 
 // Makes the executor of a phase 1 that passed its checks. `function` is the phase-2 function that
@@ -88,8 +90,8 @@ MLMARGIN_PRIVATE_API Status CreateExecutor(const char* function, std::vector<Arg
 // work and returns. A one-shot executor is consumed, on failure too, once it was found and is of
 // this function. Codes: null executor 161001; spent, foreign or another function's 561103;
 // workspace null where one is needed 161001, too small or not in device memory 161002; stream
-// 107017, 107003, 107002; tensor data null or outside any live device memory 161002; what the
-// operator's CheckAddresses says; a stream that takes no work, as Enqueue says.
+// 107017, 107003, 107002; tensor data that is needed, null or outside any live device memory
+// 161002; what the operator's CheckAddresses says; a stream that takes no work, as Enqueue says.
 MLMARGIN_PRIVATE_API Status Launch(const char* function, void* workspace, uint64_t workspace_bytes,
                                    aclOpExecutor* executor, aclrtStream stream);
 

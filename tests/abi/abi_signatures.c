@@ -12,6 +12,7 @@
 #include "acl/acl.h"
 #include "aclnn/aclnn_base.h"
 #include "aclnnop/aclnn_multilabel_margin_loss.h"
+#include "aclnnop/aclnn_multilabel_margin_loss_backward.h"
 
 #ifndef __cplusplus
 #pragma GCC diagnostic error "-Wincompatible-pointer-types"
@@ -205,3 +206,9 @@ FUNCTION(aclnnStatus, aclnnMultilabelMarginLossGetWorkspaceSize,
          (const aclTensor*, const aclTensor*, int64_t, aclTensor*, aclTensor*, uint64_t*,
           aclOpExecutor**));
 FUNCTION(aclnnStatus, aclnnMultilabelMarginLoss, (void*, uint64_t, aclOpExecutor*, aclrtStream));
+/* Extensions of this project, typed from docs/api.md. */
+FUNCTION(aclnnStatus, aclnnMultilabelMarginLossBackwardGetWorkspaceSize,
+         (const aclTensor*, const aclTensor*, const aclTensor*, int64_t, const aclTensor*,
+          aclTensor*, uint64_t*, aclOpExecutor**));
+FUNCTION(aclnnStatus, aclnnMultilabelMarginLossBackward,
+         (void*, uint64_t, aclOpExecutor*, aclrtStream));

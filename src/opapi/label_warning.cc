@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "opapi/multilabel_margin_loss/label_warning.h"
+#include "opapi/label_warning.h"
 
 #include <fmt/format.h>
 
@@ -20,17 +20,17 @@ bool IsLogged(uint64_t call) {
 
 }  // namespace
 
-void WarnAboutLabels(const BadLabels& bad_labels, int64_t classes) {
+void WarnAboutLabels(const char* function, const BadLabels& bad_labels, int64_t classes) {
   if (bad_labels.count == 0) return;
   static std::atomic<uint64_t> calls = 0;
   const uint64_t call = ++calls;
   if (!IsLogged(call)) return;
   runtime::Log(ACL_WARNING, "OP",
-               fmt::format("aclnnMultilabelMarginLoss: target: {} labels outside [-1, {}] were "
+               fmt::format("{}: target: {} labels outside [-1, {}] were "
                            "skipped, the first is {} at row {}, position {} (call {} with such "
                            "labels; MLMARGIN_LABEL_CHECK=error makes it an error)",
-                           bad_labels.count, classes - 1, bad_labels.value, bad_labels.row,
-                           bad_labels.column, call));
+                           function, bad_labels.count, classes - 1, bad_labels.value,
+                           bad_labels.row, bad_labels.column, call));
 }
 
 }  // namespace mlmargin::opapi
