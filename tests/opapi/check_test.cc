@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "opapi/loss_run.h"
+#include "opapi/tensor_spec.h"
 
 namespace mlmargin::testing {
 namespace {
@@ -12,23 +13,6 @@ using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-// A tensor described, not yet made.
-struct Spec {
-  std::vector<int64_t> shape;
-  aclDataType dtype = ACL_FLOAT;
-  std::vector<int64_t> strides = {};  // Empty: contiguous.
-  int64_t offset = 0;
-  aclFormat format = ACL_FORMAT_ND;
-  std::vector<int64_t> storage = {64};
-  void* data = nullptr;
-};
-
-aclTensor* Make(const Spec& spec) {
-  return aclCreateTensor(spec.shape.data(), spec.shape.size(), spec.dtype,
-                         spec.strides.empty() ? nullptr : spec.strides.data(), spec.offset,
-                         spec.format, spec.storage.data(), spec.storage.size(), spec.data);
-}
 
 struct Call {
   Spec self{{2, 3}};

@@ -13,16 +13,21 @@ std::map<std::string, double>& WorstErrors() {
   return worst;
 }
 
-std::vector<int64_t> BatchShape(const Batch& batch, int rank) {
-  if (rank == 2) return {batch.rows, batch.classes};
-  if (rank == 1) return {batch.classes};
+}  // namespace
+
+std::vector<int64_t> SelfDims(const Batch& batch, const CallShape& shape) {
+  if (shape.rank == 2) return {batch.rows, batch.classes};
+  if (shape.rank == 1) return {batch.classes};
   return {};
 }
 
-}  // namespace
+std::vector<int64_t> OutDims(const Batch& batch, const CallShape& shape) {
+  if (shape.reduction == 0 && shape.rank == 2) return {batch.rows};
+  return {};
+}
 
 CallTensors::CallTensors(const Batch& batch, const CallShape& shape) {
-  const std::vector<int64_t> dims = BatchShape(batch, shape.rank);
+  const std::vector<int64_t> dims = SelfDims(batch, shape);
   const aclDataType type = AclType(batch.format);
   const auto make = [&](const std::vector<int64_t>& tensor_dims, ViewKind kind, aclDataType dtype) {
     return std::make_unique<DeviceTensor>(MakeView(tensor_dims, kind), dtype, shape.misalignment);
@@ -30,9 +35,7 @@ CallTensors::CallTensors(const Batch& batch, const CallShape& shape) {
   self = make(dims, shape.self_view, type);
   target = make(dims, shape.target_view, shape.target_type);
   is_target = make(dims, shape.mask_view, type);
-  const bool per_row = shape.reduction == 0 && shape.rank == 2;
-  out = make(per_row ? std::vector<int64_t>{batch.rows} : std::vector<int64_t>{}, shape.out_view,
-             type);
+  out = make(OutDims(batch, shape), shape.out_view, type);
   self->Write(std::vector<int64_t>(batch.scores.begin(), batch.scores.end()));
   target->Write(batch.labels);
 }

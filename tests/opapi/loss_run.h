@@ -27,6 +27,10 @@ struct CallShape {
   aclrtStream stream = nullptr;
 };
 
+// The shapes of self and of out.
+std::vector<int64_t> SelfDims(const Batch& batch, const CallShape& shape);
+std::vector<int64_t> OutDims(const Batch& batch, const CallShape& shape);
+
 struct LossResult {
   std::vector<uint32_t> losses;
   std::vector<uint32_t> mask;

@@ -118,6 +118,9 @@ ExactValue ExactRowSum(const std::vector<double>& scores, const std::vector<int6
 
 double UlpError(const FloatFormat& format, const ExactValue& exact, uint32_t got) {
   constexpr double kHopeless = std::numeric_limits<double>::infinity();
+  if (exact.value < 0) {
+    return UlpError(format, {exact.infinite, -exact.value}, got ^ (1u << (format.bits - 1)));
+  }
   if (exact.infinite) return got == format.infinity() ? 0 : kHopeless;
   if (got > format.infinity()) return kHopeless;
   if (exact.value >= PowerOfTwo(format.max_exponent + 1)) {

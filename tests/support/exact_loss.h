@@ -35,7 +35,7 @@ double Decode(const FloatFormat& format, uint32_t bits);
 // test data; infinities and NaN stay what they are.
 uint32_t EncodeNear(const FloatFormat& format, double value);
 
-// A sum of hinges: +inf, or an exact rational.
+// A sum of hinges, or a gradient: +inf, or an exact rational.
 struct ExactValue {
   bool infinite = false;
   mpq_class value = 0;
@@ -52,7 +52,8 @@ ExactValue ExactRowSum(const std::vector<double>& scores, const std::vector<int6
 std::vector<int> ExactMask(size_t classes, const std::vector<int64_t>& labels);
 
 // |got - exact| in units of the last place of the exact value in `format`. 0 when both are +inf;
-// an overflow counts as the value after the largest finite one. NaN or a sign is infinitely wrong.
+// an overflow counts as the value after the largest finite one. NaN or a wrong sign, of a zero too,
+// is infinitely wrong.
 double UlpError(const FloatFormat& format, const ExactValue& exact, uint32_t got);
 
 }  // namespace mlmargin::testing
