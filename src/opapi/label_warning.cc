@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
-
 #include "runtime/private_api.h"
 
 namespace mlmargin::opapi {
@@ -20,17 +18,15 @@ bool IsLogged(uint64_t call) {
 
 }  // namespace
 
-void WarnAboutLabels(const char* function, const BadLabels& bad_labels, int64_t classes) {
-  if (bad_labels.count == 0) return;
-  static std::atomic<uint64_t> calls = 0;
-  const uint64_t call = ++calls;
-  if (!IsLogged(call)) return;
+void WarnAboutLabels(const char* function, uint64_t nth_call, const BadLabels& bad_labels,
+                     int64_t classes) {
+  if (!IsLogged(nth_call)) return;
   runtime::Log(ACL_WARNING, "OP",
                fmt::format("{}: target: {} labels outside [-1, {}] were "
                            "skipped, the first is {} at row {}, position {} (call {} with such "
                            "labels; MLMARGIN_LABEL_CHECK=error makes it an error)",
                            function, bad_labels.count, classes - 1, bad_labels.value,
-                           bad_labels.row, bad_labels.column, call));
+                           bad_labels.row, bad_labels.column, nth_call));
 }
 
 }  // namespace mlmargin::opapi

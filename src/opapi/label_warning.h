@@ -9,10 +9,10 @@
 
 namespace mlmargin::opapi {
 
-// Logs one warning for a call of `function` that skipped labels: for the first 10 such calls of the
-// process, of all operators together, and then at each doubling of their number, so that a training
-// loop is not flooded. Thread-safe.
-void WarnAboutLabels(const char* function, const BadLabels& bad_labels, int64_t classes);
+// Logs one warning for the n-th call of `function` that skipped labels: for the first 10 such calls
+// and then at each doubling of their number, so that a training loop is not flooded. Thread-safe.
+void WarnAboutLabels(const char* function, uint64_t nth_call, const BadLabels& bad_labels,
+                     int64_t classes);
 
 }  // namespace mlmargin::opapi
 

@@ -26,15 +26,15 @@ nnopbase::Status ToStreamStatus(const mlmargin::Status& status, const char* not_
 
 }  // namespace
 
-nnopbase::Status RunKernel(const OperatorNames& names, LossArguments call) {
+nnopbase::Status RunKernel(LossArguments call, LabelReport* report) {
   const LabelCheck check = GetLabelCheck();
   call.reject_bad_labels = check == LabelCheck::kError;
   BadLabels bad_labels;
   const mlmargin::Status status = mlmargin::MultilabelMarginLoss(call, &bad_labels);
-  if (status.ok() && check == LabelCheck::kWarn) {
-    WarnAboutLabels(names.function, bad_labels, call.classes);
+  if (status.ok() && check == LabelCheck::kWarn && bad_labels.count > 0) {
+    WarnAboutLabels(report->function, ++report->calls_with_bad_labels, bad_labels, call.classes);
   }
-  return ToStreamStatus(status, names.not_written);
+  return ToStreamStatus(status, report->not_written);
 }
 
 }  // namespace mlmargin::opapi

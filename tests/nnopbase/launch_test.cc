@@ -57,6 +57,28 @@ TEST_F(LaunchTest, AnotherOperatorsExecutorIsRefusedAndStaysGood) {
   EXPECT_EQ(Phase2(executor), ACLNN_SUCCESS);
 }
 
+// The same call with one argument more that the operator never touches, once said so and once not.
+TEST_F(LaunchTest, DataThatIsNotNeededIsNotLookedAt) {
+  std::shared_ptr<const Tensor> first, second, out, unused;
+  ASSERT_TRUE(FindTensor(first_.get(), "first", &first).ok());
+  ASSERT_TRUE(FindTensor(second_.get(), "second", &second).ok());
+  ASSERT_TRUE(FindTensor(out_.get(), "out", &out).ok());
+  int on_host = 0;
+  for (void* data : {static_cast<void*>(nullptr), static_cast<void*>(&on_host)}) {
+    const TensorHolder tensor = MakeTensor({.shape = {1}, .dtype = ACL_INT32, .data = data});
+    ASSERT_TRUE(FindTensor(tensor.get(), "unused", &unused).ok());
+    for (const bool needs_data : {true, false}) {
+      aclOpExecutor* executor = nullptr;
+      ASSERT_TRUE(CreateExecutor(kSum, {{"first", first}, {"second", second}},
+                                 {{"out", out}, {"unused", unused, needs_data}}, 0,
+                                 std::make_shared<SumOperator>(2, 0), &executor)
+                      .ok());
+      EXPECT_EQ(Phase2(executor), needs_data ? ACLNN_ERR_PARAM_INVALID : ACLNN_SUCCESS);
+    }
+  }
+  EXPECT_THAT(Out(), ElementsAre(11, 22));
+}
+
 TEST_F(LaunchTest, AWorkspaceIsTakenWhereOneIsNeeded) {
   const DeviceInts workspace(std::vector<int32_t>(16));
   const auto launch = [&](void* address, uint64_t bytes) {

@@ -11,7 +11,8 @@ namespace {
 
 using nnopbase::Status;
 
-constexpr OperatorNames kNames = {"aclnnMultilabelMarginLoss", "out and isTarget were not written"};
+constinit LabelReport label_report = {"aclnnMultilabelMarginLoss",
+                                      "out and isTarget were not written"};
 
 LossArguments Plan(const LossTensors& t, int64_t reduction) {
   LossArguments plan = PlanCall(*t.self, *t.target, reduction);
@@ -47,7 +48,7 @@ Status MultilabelMarginLossOperator::Run(std::span<void* const> addresses, void*
   call.loss = FirstElement(*tensors_.out, addresses[2]);
   call.mask.data = FirstElement(*tensors_.is_target, addresses[3]);
   call.row_losses = workspace_bytes() == 0 ? &single_row : AlignForDoubles(workspace);
-  return RunKernel(kNames, call);
+  return RunKernel(call, &label_report);
 }
 
 }  // namespace mlmargin::opapi

@@ -11,7 +11,8 @@ namespace {
 
 using nnopbase::Status;
 
-constexpr OperatorNames kNames = {"aclnnMultilabelMarginLossBackward", "gradInput was not written"};
+constinit LabelReport label_report = {"aclnnMultilabelMarginLossBackward",
+                                      "gradInput was not written"};
 
 LossArguments Plan(const BackwardTensors& t, int64_t reduction) {
   LossArguments plan = PlanCall(*t.self, *t.target, reduction);
@@ -40,7 +41,7 @@ Status MultilabelMarginLossBackwardOperator::Run(std::span<void* const> addresse
   call.labels.data = FirstElement(*tensors_.target, addresses[2]);
   // addresses[3] is isTarget's: it says nothing that target does not.
   call.grad_scores.data = FirstElement(*tensors_.grad_input, addresses[4]);
-  return RunKernel(kNames, call);
+  return RunKernel(call, &label_report);
 }
 
 }  // namespace mlmargin::opapi
