@@ -25,10 +25,10 @@
  * | isTarget   | as target                       | as self                |
  * | gradInput  | as self                         | as self                |
  *
- * isTarget is the forward's, and must fit; but its data is never read, for target says the same. It
- * may be anything, or null. An isTarget that was tampered with does no harm, then.
+ * isTarget is the one that the loss wrote; its shape and data type must fit. Its data is never read,
+ * since target says the same: it may be anything, and its address anything or null.
  *
- * Formats, views, strides and offsets, 0-D and (1), edges and threads are those of the forward.
+ * Formats, views, strides and offsets, 0-D and (1), edges and threads are those of the loss.
  * gradInput must not share a byte with another argument, isTarget included, nor two elements of it
  * an address. N = 0: nothing is written; isTarget is then any empty shape of at most 2-D. A label
  * outside -1 .. C-1 before the first -1 is skipped and counted; in mode error of

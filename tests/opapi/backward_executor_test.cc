@@ -116,7 +116,7 @@ TEST_F(BackwardExecutorTest, NullDataMayBeSetLaterAndIsTargetsNeedNotBe) {
             0)
       << TakeMessage();
   ASSERT_EQ(aclSetAclOpExecutorRepeatable(executor), 0);
-  for (const size_t i : {0, 1, 2, 4}) {
+  for (const size_t i : std::initializer_list<size_t>{0, 1, 2, 4}) {
     EXPECT_EQ(kRun(nullptr, 0, executor, nullptr), 161002);
     EXPECT_THAT(TakeMessage(),
                 HasSubstr(std::string(names[i]) + ": its data must be set before phase 2"));
