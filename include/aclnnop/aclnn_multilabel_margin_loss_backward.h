@@ -25,8 +25,8 @@
  * | isTarget   | as target                       | as self                |
  * | gradInput  | as self                         | as self                |
  *
- * isTarget is the one that the loss wrote; its shape and data type must fit. Its data is never read,
- * since target says the same: it may be anything, and its address anything or null.
+ * isTarget is the one that the loss wrote; its shape and data type must fit. Its data is never
+ * read, since target says the same: it may be anything, and its address anything or null.
  *
  * Formats, views, strides and offsets, 0-D and (1), edges and threads are those of the loss.
  * gradInput must not share a byte with another argument, isTarget included, nor two elements of it
