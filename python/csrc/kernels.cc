@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loss and its gradient, without what autograd adds: on the CPU, as shapes alone (meta), and
+// the refusal of all other devices.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include "arguments.h"
+#include "register.h"
+
+namespace mlmargin::pytorch {
+namespace {
+
+at::Tensor EmptyLoss(const at::Tensor& input, int64_t reduction) {
+  return at::empty(LossSizes(input, reduction), input.options());
+}
+
+at::Tensor EmptyGradient(const at::Tensor& input) {
+  return at::empty(input.sizes(), input.options());
+}
+
+// Runs what `arguments` has outputs for. `labels` must outlive the call.
+void Run(const at::Tensor& input, const Labels& labels, LossArguments* arguments) {
+  arguments->scores = ConstMatrixOf(input);
+  // CSR lists are read as they lie.
+  const bool csr = labels.layout == Layout::kCsr;
+  const at::Tensor list = csr ? labels.list.contiguous() : labels.list;
+  const at::Tensor offsets = csr ? labels.offsets.contiguous() : labels.offsets;
+  arguments->labels = ConstMatrixOf(list);
+  if (csr) arguments->label_offsets = offsets.data_ptr();
+
+  BadLabels bad;
+  CheckStatus(MultilabelMarginLoss(*arguments, &bad));
+  CheckLabels(bad, labels.name(), arguments->classes);
+}
+
+at::Tensor Loss(const at::Tensor& input, const Labels& labels, int64_t reduction) {
+  LossArguments arguments = CheckedArguments(input, labels, reduction);
+  at::Tensor loss = EmptyLoss(input, reduction);
+  if (loss.numel() == 0) return loss;
+  arguments.loss = loss.data_ptr();
+  Run(input, labels, &arguments);
+  return loss;
+}
+
+at::Tensor Gradient(const at::Tensor& grad_output, const at::Tensor& input, const Labels& labels,
+                    int64_t reduction) {
+  LossArguments arguments = CheckedArguments(input, labels, reduction);
+  CheckGradOutput(grad_output, input, reduction);
+  at::Tensor gradient = EmptyGradient(input);
+  if (gradient.numel() == 0) return gradient;
+  arguments.grad_loss = grad_output.data_ptr();
+  arguments.grad_loss_stride = grad_output.dim() == 0 ? 1 : grad_output.stride(0);
+  arguments.grad_scores = {gradient.data_ptr(), arguments.classes, 1};
+  Run(input, labels, &arguments);
+  return gradient;
+}
+
+at::Tensor MetaLoss(const at::Tensor& input, const Labels& labels, int64_t reduction) {
+  CheckedArguments(input, labels, reduction);
+  return EmptyLoss(input, reduction);
+}
+
+at::Tensor MetaGradient(const at::Tensor& grad_output, const at::Tensor& input,
+                        const Labels& labels, int64_t reduction) {
+  CheckedArguments(input, labels, reduction);
+  CheckGradOutput(grad_output, input, reduction);
+  return EmptyGradient(input);
+}
+
+[[noreturn]] at::Tensor RefuseLoss(const at::Tensor& input, const Labels&, int64_t) {
+  TORCH_CHECK(false,
+              "multilabel_margin_loss: input: expected a dense tensor on cpu (or meta), "
+              "got layout ",
+              input.layout(), " on ", input.device());
+}
+
+[[noreturn]] at::Tensor RefuseGradient(const at::Tensor&, const at::Tensor& input,
+                                       const Labels& labels, int64_t reduction) {
+  RefuseLoss(input, labels, reduction);
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(mlmargin, CPU, m) {
+  RegisterLoss<Loss>(m);
+  RegisterGradient<Gradient>(m);
+}
+
+TORCH_LIBRARY_IMPL(mlmargin, Meta, m) {
+  RegisterLoss<MetaLoss>(m);
+  RegisterGradient<MetaGradient>(m);
+}
+
+// All other backends.
+TORCH_LIBRARY_IMPL(mlmargin, CompositeExplicitAutograd, m) {
+  RegisterLoss<RefuseLoss>(m);
+  RegisterGradient<RefuseGradient>(m);
+}
+
+}  // namespace mlmargin::pytorch
