@@ -13,6 +13,7 @@ build_packages=(cmake ninja-build make g++ clang libhwy-dev libtbb-dev libfmt-de
 # shellcheck disable=SC2034
 test_packages=(libgtest-dev libgmock-dev librapidcheck-dev libmpfr-dev libgmp-dev clang-format
                clang-tidy cppcheck shellcheck gcovr libclang-rt-14-dev python3-torch python3-numpy
+               libtorch-dev python3-scipy python3-pip python3-setuptools python3-wheel python3-dev
                git)
 
 die() {

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# layout_test.sh <prefix> <source's include folder> <build folder>
+# layout_test.sh <prefix> <source's include folder> <build folder> <source's Python package>
 #
-# An installation holds what design asks for and nothing else, and does not know where it is.
+# An installation holds what design asks for and nothing else, and does not know where it is. The
+# last argument is empty where the package was not built.
 set -euo pipefail
 
 prefix=$1
 include=$2
 build=$3
+package=$4
 status=0
 
 fail() {
@@ -31,9 +33,16 @@ expected='./lib64/libacl_rt.so
 ./share/cmake/mlmargin/mlmarginConfigVersion.cmake
 ./share/cmake/mlmargin/mlmarginTargets-CONFIG.cmake
 ./share/cmake/mlmargin/mlmarginTargets.cmake'
+if [[ -n ${package} ]]; then
+  expected+=$(
+    echo
+    cd "${package}"
+    printf './lib64/python/mlmargin/%s\n' _torch.so *.py
+  )
+fi
 found=$(cd "${prefix}" && find . -not -type d -not -path './include/*' |
   sed 's/mlmarginTargets-[a-z]*\.cmake/mlmarginTargets-CONFIG.cmake/' | LC_ALL=C sort)
-diff <(echo "${expected}") <(echo "${found}") >&2 || fail "files that differ from the list"
+diff <(LC_ALL=C sort <<<"${expected}") <(echo "${found}") >&2 || fail "files that differ from the list"
 
 for link in libacl_rt.so:libascendcl.so libopapi.so:libopapi_nn.so libopapi_math.so:libopapi_nn.so
 do
@@ -46,6 +55,11 @@ for library in "${prefix}"/lib64/lib*.so; do
   # shellcheck disable=SC2016  # The loader, not the shell, knows $ORIGIN.
   [[ ${run_path} == '$ORIGIN' ]] || fail "${library}: its run path is '${run_path}'"
 done
+if [[ -n ${package} ]]; then
+  # shellcheck disable=SC2016
+  readelf -d "${prefix}/lib64/python/mlmargin/_torch.so" | grep -qF '[$ORIGIN/../..]' ||
+    fail "_torch.so: its run path is not \$ORIGIN/../.."
+fi
 
 # Text files only: with debug information the libraries name their sources.
 if grep -rIl -e "${prefix}" -e "${build}" "${prefix}"; then

@@ -20,18 +20,19 @@ check() {
 
 # A second copy, in a folder with a space; set_env.sh looks for the library beside it.
 other="${work}/other copy"
-mkdir -p "${other}/lib64"
+mkdir -p "${other}/lib64/python"
 cp "${prefix}/set_env.sh" "${other}"
 touch "${other}/lib64/libascendcl.so"
 
 unset ASCEND_HOME_PATH ASCEND_CUSTOM_PATH ASCEND_OPP_PATH
-unset LD_LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH
+unset LD_LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH PYTHONPATH
 export PREFIX=${prefix} OTHER=${other}
 
 # Expanded by the shells under test.
 # shellcheck disable=SC2016
 {
   show='echo "${LD_LIBRARY_PATH}|${PKG_CONFIG_PATH}|${CMAKE_PREFIX_PATH}"'
+  modules='echo "${PYTHONPATH-unset}"'
   libraries='echo "${LD_LIBRARY_PATH}"'
   homes='echo "${ASCEND_HOME_PATH}|${ASCEND_CUSTOM_PATH}|${ASCEND_OPP_PATH}"'
   source_prefix='. "${PREFIX}/set_env.sh"; '
@@ -39,6 +40,12 @@ export PREFIX=${prefix} OTHER=${other}
   leftovers='set | grep -c "^_mlmargin" || :'
 }
 alone="${prefix}/lib64|${prefix}/lib64/pkgconfig|${prefix}"
+
+# A third copy has no Python package, and leaves PYTHONPATH alone.
+bare="${work}/bare"
+mkdir -p "${bare}/lib64"
+cp "${prefix}/set_env.sh" "${bare}"
+touch "${bare}/lib64/libascendcl.so"
 
 for shell in bash sh dash zsh; do
   command -v "${shell}" >/dev/null || continue
@@ -52,6 +59,9 @@ for shell in bash sh dash zsh; do
   check "${shell}, another copy, and back" \
     "${prefix}/lib64:${other}/lib64:/lists" \
     "$(LD_LIBRARY_PATH=/lists run "${source_prefix}${source_other}${source_prefix}${libraries}")"
+  check "${shell}, with the Python package" "${other}/lib64/python:/modules" \
+    "$(PYTHONPATH=/modules run "${source_other}${source_other}${modules}")"
+  check "${shell}, without it" "unset" "$(run ". '${bare}/set_env.sh'; ${modules}")"
   check "${shell}, a folder with a space" "${other}|${other}|${other}" \
     "$(run "${source_other}${homes}")"
 done
