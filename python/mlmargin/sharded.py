@@ -22,8 +22,8 @@ _BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 def part_classes(num_classes: int) -> int:
-    """How many classes a part has. Where all ranks begin at a multiple of it, the sharded loss is
-    bit for bit that of whole rows."""
+    """How many classes a part has. Where all ranks begin at a multiple of it, and there are more
+    than 128 classes, the sharded loss is bit for bit that of whole rows."""
     return operators.part_classes(num_classes)
 
 
@@ -47,7 +47,7 @@ def sharded_multilabel_margin_loss(local_input: Tensor, target: Tensor, first_cl
     Returns:
         The loss, with the same bits on all ranks: of shape (N) for 'none', else (). Within 1 ulp,
         and with the bits of ``multilabel_margin_loss`` on whole rows where all ranks begin at
-        multiples of ``part_classes(num_classes)``.
+        multiples of ``part_classes(num_classes)`` and there are more than 128 classes.
 
     Differentiable once by ``local_input``: a rank gets the gradient of its own columns, whose bits
     are those of whole rows. Backward does not communicate.

@@ -9,7 +9,7 @@ set -euo pipefail
 prefix=$1
 include=$2
 build=$3
-package=$4
+package=${4:-}
 status=0
 
 fail() {

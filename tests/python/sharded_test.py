@@ -113,7 +113,8 @@ class Sharded(unittest.TestCase):
         for local, _ in shards:
             self.assertTrue(exact.same_bits(local, shards[0][0]))
         part = mlmargin.part_classes(bounds[-1])
-        if all(first % part == 0 or first == end for first, end in zip(bounds, bounds[1:])):
+        if bounds[-1] > 128 and all(
+                first % part == 0 or first == end for first, end in zip(bounds, bounds[1:])):
             self.assertTrue(exact.same_bits(shards[0][0], loss.detach()))
         self.check_within_an_ulp(shards[0][0], loss.detach())
 
