@@ -159,6 +159,20 @@ class OneLossManyForms(unittest.TestCase):
             self.assertEqual(loss.item(), 0)
             self.assertTrue(torch.equal(gradient, torch.zeros(shape)))
 
+    def test_csr_without_rows_or_labels(self):
+        none = torch.empty(0, dtype=torch.int64)
+        for rows in (0, 2):
+            offsets = torch.zeros(rows + 1, dtype=torch.int64)
+            for reduction in exact.REDUCTIONS:
+                loss, gradient = loss_and_gradient(
+                    mlmargin.multilabel_margin_loss_csr, torch.ones(rows, 3), offsets, none,
+                    reduction=reduction)
+                self.assertTrue(torch.equal(gradient, torch.zeros(rows, 3)))
+                if reduction == "mean" and rows == 0:
+                    self.assertTrue(loss.isnan())
+                else:
+                    self.assertTrue(torch.equal(loss, torch.zeros_like(loss)))
+
     def test_csr_is_padded_bit_for_bit(self):
         types = (torch.int32, torch.int64)
         for batch, reduction in itertools.product(self.batches, exact.REDUCTIONS):
