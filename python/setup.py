@@ -16,7 +16,7 @@ from torch.utils.cpp_extension import BuildExtension, CppExtension
 
 HERE = Path(__file__).resolve().parent
 SOURCE_TREE = HERE.parent
-FLAGS = ["-O2", "-std=c++20", "-fvisibility=hidden"]
+FLAGS = ["-O3", "-g0", "-std=c++20", "-fvisibility=hidden"]
 # Those of cmake/MlmarginTargets.cmake and src/kernel/CMakeLists.txt: the first for the bits of the
 # results, the others for speed.
 KERNEL_FLAGS = ["-ffp-contract=off", "-fno-tree-loop-vectorize",
