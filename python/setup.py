@@ -11,15 +11,18 @@ import re
 import subprocess
 from pathlib import Path
 
+import torch
 from setuptools import setup
 from torch.utils.cpp_extension import BuildExtension, CppExtension
 
 HERE = Path(__file__).resolve().parent
 SOURCE_TREE = HERE.parent
-FLAGS = ["-O3", "-g0", "-std=c++20", "-fvisibility=hidden"]
+FLAGS = ["-O3", "-g0", "-fvisibility=hidden"]
+# PyTorch 1.13 would choose C++14, too old for mlmargin's headers; later ones choose well.
+STANDARD_FLAGS = ["-std=c++17"] if torch.__version__.startswith("1.") else []
 # Those of cmake/MlmarginTargets.cmake and src/kernel/CMakeLists.txt: the first for the bits of the
 # results, the others for speed.
-KERNEL_FLAGS = ["-ffp-contract=off", "-fno-tree-loop-vectorize",
+KERNEL_FLAGS = ["-std=c++20", "-ffp-contract=off", "-fno-tree-loop-vectorize",
                 "-fno-tree-loop-distribute-patterns", "-DHWY_SHARED_DEFINE"]
 
 
@@ -58,7 +61,7 @@ def linked_extension(prefix):
     return CppExtension("mlmargin._torch", extension_sources(),
                         include_dirs=[str(prefix / "include")], library_dirs=[libraries],
                         runtime_library_dirs=[libraries], libraries=["mlmargin"],
-                        extra_compile_args=FLAGS)
+                        extra_compile_args=FLAGS + STANDARD_FLAGS)
 
 
 def extension_with_kernel():

@@ -88,9 +88,9 @@ Reduction ReductionOf(int64_t reduction) {
 }
 
 ConstMatrix ConstMatrixOf(const at::Tensor& tensor) {
-  return {.data = tensor.data_ptr(),
-          .row_stride = tensor.dim() == 2 ? tensor.stride(0) : 0,
-          .column_stride = tensor.dim() == 0 ? 1 : tensor.stride(-1)};
+  const int64_t row_stride = tensor.dim() == 2 ? tensor.stride(0) : 0;
+  const int64_t column_stride = tensor.dim() == 0 ? 1 : tensor.stride(-1);
+  return {tensor.data_ptr(), row_stride, column_stride};
 }
 
 LossArguments CheckedArguments(const at::Tensor& input, const Labels& labels, int64_t reduction) {

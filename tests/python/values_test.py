@@ -197,6 +197,18 @@ class OneLossManyForms(unittest.TestCase):
                 self.check_same(expected, loss_and_gradient(mlmargin.multilabel_margin_loss, scores,
                                                             labels))
 
+    def test_strides_of_grad_output_do_not_matter(self):
+        for batch in self.batches:
+            rows, target = len(batch.scores), batch.target()
+            factors = torch.linspace(1, 2, rows).to(batch.scores.dtype)
+            stepped = torch.full((3 * rows,), float("nan"), dtype=batch.scores.dtype)
+            stepped[::3] = factors
+            for view in (stepped[::3], factors[:1].expand(rows)):
+                results = [loss_and_gradient(mlmargin.multilabel_margin_loss, batch.scores, target,
+                                             reduction="none", grad_output=grad_output)
+                           for grad_output in (view, view.contiguous())]
+                self.check_same(*results)
+
 
 if __name__ == "__main__":
     unittest.main()
