@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <random>
+#include <utility>
 
 #include "support/exact_loss.h"
 
@@ -82,6 +85,42 @@ TEST(ElementTest, SpecialValuesRoundToThemselves) {
 TEST(ElementTest, MaskOneIsOne) {
   EXPECT_EQ(Decode(kFloat16, OneBits16(ScoreType::kFloat16)), 1.0);
   EXPECT_EQ(Decode(kBFloat16, OneBits16(ScoreType::kBFloat16)), 1.0);
+}
+
+// A float is rounded once, to nearest even, its sign kept. Tried are all values of the type, their
+// midpoints and the floats beside those, and any other floats.
+void ExpectRounded(ScoreType type, float value) {
+  const double magnitude = std::fabs(static_cast<double>(value));
+  uint16_t expected = Round(type, magnitude);
+  if (std::signbit(value)) expected |= 0x8000u;
+  uint16_t got = 0;
+  StoreGradient(value, type, &got);
+  if (std::isnan(value)) {
+    EXPECT_TRUE(std::isnan(Decode(type == ScoreType::kFloat16 ? kFloat16 : kBFloat16, got)));
+  } else {
+    ASSERT_EQ(got, expected) << value;
+  }
+}
+
+TEST(ElementTest, GradientsAreRoundedToNearestEven) {
+  for (const auto& [type, format] :
+       {std::pair{ScoreType::kFloat16, kFloat16}, std::pair{ScoreType::kBFloat16, kBFloat16}}) {
+    for (uint32_t bits = 0; bits <= format.infinity(); ++bits) {
+      const auto value = static_cast<float>(Decode(format, bits));
+      const auto next = static_cast<float>(Decode(format, bits + 1));
+      const float middle = value + (next - value) / 2;
+      for (const float near : {value, middle, std::nextafter(middle, 0.0f),
+                               std::nextafter(middle, std::numeric_limits<float>::infinity())}) {
+        ExpectRounded(type, near);
+        ExpectRounded(type, -near);
+      }
+    }
+    std::mt19937 random(3);
+    for (int turn = 0; turn < 100'000; ++turn) {
+      ExpectRounded(type, std::bit_cast<float>(static_cast<uint32_t>(random())));
+    }
+    if (HasFailure()) return;
+  }
 }
 
 }  // namespace

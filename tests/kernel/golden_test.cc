@@ -6,6 +6,7 @@
 #include <cfenv>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <functional>
 #include <iostream>
@@ -70,20 +71,37 @@ std::vector<Line> ReadLines(const std::string& path) {
 void WriteLines(const std::vector<Line>& lines, const std::string& path) {
   std::ofstream file(path);
   file
-      << "# Hashes of losses and masks, by golden_test.cc. To make them anew, after a change that\n"
+      << "# Hashes of losses and masks, and of gradients, by golden_test.cc; for float64 both. To\n"
+      << "# make them anew, after a change that\n"
       << "# is meant to change results: " << kUpdate
       << "=<this file> build/debug/bin/golden_tests\n";
   for (const Line& line : lines) file << line.name << " " << line.hash << "\n";
   EXPECT_TRUE(file.flush()) << "cannot write " << path;
 }
 
-// Runs a case and hashes the losses and, behind them, the mask.
-std::string HashOfResult(const GoldenCase& golden, const GoldenBatch& batch) {
-  const size_t bytes = golden.score_type == ScoreType::kFloat32 ? 4 : 2;
+std::string Hex(uint64_t hash) {
+  char hex[17];
+  std::snprintf(hex, sizeof(hex), "%016llx", static_cast<unsigned long long>(hash));
+  return hex;
+}
+
+struct Hashes {
+  std::string result;    // Of the losses and, behind them, the mask.
+  std::string gradient;  // Empty if there was none.
+};
+
+size_t ScoreBytes(ScoreType type) {
+  if (type == ScoreType::kFloat64) return 8;
+  return type == ScoreType::kFloat32 ? 4 : 2;
+}
+
+// Runs a case.
+Hashes Run(const GoldenCase& golden, const GoldenBatch& batch, bool with_gradient) {
+  const size_t bytes = ScoreBytes(golden.score_type);
   const bool none = golden.reduction == Reduction::kNone;
   std::vector<unsigned char> losses(bytes * static_cast<size_t>(none ? golden.rows : 1), 0xA5);
   std::vector<unsigned char> mask(bytes * static_cast<size_t>(golden.rows * golden.classes), 0xA5);
-  std::vector<double> row_losses(static_cast<size_t>(golden.rows));
+  std::vector<unsigned char> gradient(mask.size(), 0xA5);
   LossArguments arguments;
   arguments.rows = golden.rows;
   arguments.classes = golden.classes;
@@ -95,13 +113,30 @@ std::string HashOfResult(const GoldenCase& golden, const GoldenBatch& batch) {
   arguments.label_columns = batch.label_columns;
   arguments.loss = losses.data();
   arguments.mask = {mask.data(), golden.classes, 1};
-  arguments.row_losses = row_losses.data();
+  if (with_gradient) arguments.grad_scores = {gradient.data(), golden.classes, 1};
   const Status status = MultilabelMarginLoss(arguments, nullptr);
   EXPECT_TRUE(status.ok()) << golden.Name() << ": " << status.message();
-  char hex[17];
-  std::snprintf(hex, sizeof(hex), "%016llx",
-                static_cast<unsigned long long>(HashBytes(mask, HashBytes(losses, kEmptyHash))));
-  return hex;
+  return {Hex(HashBytes(mask, HashBytes(losses, kEmptyHash))),
+          with_gradient ? Hex(HashBytes(gradient, kEmptyHash)) : ""};
+}
+
+std::string HashOfResult(const GoldenCase& golden, const GoldenBatch& batch) {
+  return Run(golden, batch, false).result;
+}
+
+// The same scores as doubles.
+GoldenBatch Widen(const GoldenBatch& batch) {
+  GoldenBatch wide;
+  wide.label_columns = batch.label_columns;
+  wide.labels = batch.labels;
+  wide.scores.resize(batch.scores.size() * 2);
+  for (size_t i = 0; i < batch.scores.size() / sizeof(float); ++i) {
+    float narrow;
+    std::memcpy(&narrow, batch.scores.data() + i * sizeof(narrow), sizeof(narrow));
+    const auto value = static_cast<double>(narrow);
+    std::memcpy(wide.scores.data() + i * sizeof(value), &value, sizeof(value));
+  }
+  return wide;
 }
 
 // What `compute` gives on each target; all must agree. "" if they do not.
@@ -122,6 +157,33 @@ std::string HashOnAllTargets(const std::string& name, const std::function<std::s
   return "";
 }
 
+// The gradient is the same whichever kernel computes the row, and to compute it changes nothing
+// else: one line for all.
+void AddGradientLine(const GoldenCase& golden, const GoldenBatch& batch, std::vector<Line>* lines) {
+  const std::string name = golden.Name() + "/gradient";
+  std::string common;
+  for (const RowMethod& method : RowMethods()) {
+    method.choose();
+    const std::string result = HashOfResult(golden, batch);
+    const std::string hash = HashOnAllTargets(name + method.suffix, [&] {
+      const Hashes hashes = Run(golden, batch, true);
+      EXPECT_EQ(hashes.result, result) << name << method.suffix;
+      return hashes.gradient;
+    });
+    if (common.empty()) common = hash;
+    EXPECT_EQ(hash, common) << name << method.suffix;
+  }
+  lines->push_back({name, common});
+}
+
+// float64 has one kernel, for all targets.
+void AddDoubleLine(GoldenCase golden, const GoldenBatch& batch, std::vector<Line>* lines) {
+  const std::string name = golden.Name() + "/float64";
+  golden.score_type = ScoreType::kFloat64;
+  const Hashes hashes = Run(golden, Widen(batch), true);
+  lines->push_back({name, hashes.result + hashes.gradient});
+}
+
 std::vector<Line> ComputeLines() {
   std::vector<Line> lines;
   for (const GoldenCase& golden : GoldenCases()) {
@@ -131,6 +193,8 @@ std::vector<Line> ComputeLines() {
       const std::string name = golden.Name() + method.suffix;
       lines.push_back({name, HashOnAllTargets(name, [&] { return HashOfResult(golden, batch); })});
     }
+    AddGradientLine(golden, batch, &lines);
+    if (golden.score_type == ScoreType::kFloat32) AddDoubleLine(golden, batch, &lines);
   }
   return lines;
 }

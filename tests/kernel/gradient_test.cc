@@ -332,6 +332,29 @@ TEST_F(GradientTest, BitsAreThoseOfOneThreadForAnyNumberOfThreads) {
   }
 }
 
+TEST_F(GradientTest, WrongLabelOffsetsAreNamed) {
+  float scores[4] = {}, loss = 0;
+  const int64_t labels[3] = {0, 1, 0};
+  std::vector<int32_t> offsets = {0, 1, 3};
+  LossArguments call;
+  call.rows = call.classes = 2;
+  call.scores = {scores, 2, 1};
+  call.labels.data = labels;
+  call.label_columns = 3;
+  call.offset_type = LabelType::kInt32;
+  call.loss = &loss;
+  const auto message = [&](std::vector<int32_t> with) {
+    offsets = std::move(with);
+    call.label_offsets = offsets.data();
+    return MultilabelMarginLoss(call, nullptr).message();
+  };
+  EXPECT_EQ(message({0, 1, 3}), "");
+  EXPECT_EQ(message({1, 1, 2}), "");
+  EXPECT_EQ(message({-1, 1, 3}), "label_offsets must be from 0 to 3 at 0, got -1");
+  EXPECT_EQ(message({0, 2, 1}), "label_offsets must be from 2 to 3 at 2, got 1");
+  EXPECT_EQ(message({0, 1, 4}), "label_offsets must be from 1 to 3 at 2, got 4");
+}
+
 // ---- float64 -------------------------------------------------------------------------------
 
 double LossOfDoubles(const std::vector<double>& scores, const std::vector<int64_t>& labels,
