@@ -60,7 +60,7 @@ def check(scores, target):
     ours, theirs = gradients.values()
     # PyTorch decides and adds in float32.
     wrong = (ours - theirs).norm() / theirs.norm()
-    assert wrong < 1e-3, f"the gradients differ by {wrong}"
+    assert wrong < 1e-2, f"the gradients differ by {wrong}"
 
 
 def measure(shape, quick):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Derivatives and autocast. Nothing is kept for backward but the scores and the labels: the
-// gradient is computed from them anew.
+// Derivatives and autocast. Where a gradient will be wanted, the loss and the gradient come from
+// one pass, for a gradient by the loss of 1, which is what most backward passes begin with. For any
+// other the gradient is computed anew from the scores and labels: a product would be rounded twice.
 #include <ATen/ATen.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -27,6 +28,19 @@ at::Tensor CallLoss(const at::Tensor& input, const Labels& labels, int64_t reduc
       Operator<Tensor(const Tensor&, const Tensor&, int64_t, bool)>("mlmargin::loss");
   static const auto csr =
       Operator<Tensor(const Tensor&, const Tensor&, const Tensor&, int64_t)>("mlmargin::loss_csr");
+  if (labels.layout == Layout::kCsr) {
+    return csr.call(input, labels.offsets, labels.list, reduction);
+  }
+  return list.call(input, labels.list, reduction, labels.layout == Layout::kPadded);
+}
+
+LossAndGradient CallBoth(const at::Tensor& input, const Labels& labels, int64_t reduction) {
+  using at::Tensor;
+  static const auto list = Operator<LossAndGradient(const Tensor&, const Tensor&, int64_t, bool)>(
+      "mlmargin::loss_and_gradient");
+  static const auto csr =
+      Operator<LossAndGradient(const Tensor&, const Tensor&, const Tensor&, int64_t)>(
+          "mlmargin::loss_and_gradient_csr");
   if (labels.layout == Layout::kCsr) {
     return csr.call(input, labels.offsets, labels.list, reduction);
   }
@@ -94,18 +108,41 @@ struct GradientFunction : torch::autograd::Function<GradientFunction> {
   }
 };
 
+bool AllOnes(const at::Tensor& tensor) {
+  if (tensor.is_meta()) return false;
+  if (tensor.numel() == 1) return tensor.item().toDouble() == 1;
+  return (tensor == 1).all().item().toBool();
+}
+
 struct LossFunction : torch::autograd::Function<LossFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const Labels& labels,
-                            int64_t reduction) {
+                            int64_t reduction, bool gradient_wanted) {
     Save(context, input, labels, reduction);
     const at::AutoDispatchBelowADInplaceOrView guard;
-    return CallLoss(input, labels, reduction);
+    if (!gradient_wanted) return CallLoss(input, labels, reduction);
+    LossAndGradient both = CallBoth(input, labels, reduction);
+    context->saved_data["gradient"] = std::get<1>(both);
+    return std::get<0>(both);
   }
 
   static variable_list backward(AutogradContext* context, variable_list grads) {
-    const Saved saved(context);
-    return {CallGradient(grads[0], saved.input, saved.labels, saved.reduction), at::Tensor(),
-            at::Tensor()};
+    at::Tensor gradient = TakeGradient(context, grads[0]);
+    if (!gradient.defined()) {
+      const Saved saved(context);
+      gradient = CallGradient(grads[0], saved.input, saved.labels, saved.reduction);
+    }
+    return {gradient, at::Tensor(), at::Tensor(), at::Tensor()};
+  }
+
+ private:
+  // What forward kept, if it is what backward is to give; no longer kept, so that who gets it need
+  // not copy it. A gradient that is itself to be differentiated must be computed.
+  static at::Tensor TakeGradient(AutogradContext* context, const at::Tensor& grad_loss) {
+    const auto kept = context->saved_data.find("gradient");
+    if (kept == context->saved_data.end() || at::GradMode::is_enabled()) return {};
+    at::Tensor gradient = kept->second.toTensor();
+    context->saved_data.erase(kept);
+    return AllOnes(grad_loss) ? gradient : at::Tensor();
   }
 };
 
@@ -117,7 +154,8 @@ void RefuseForwardMode(const at::Tensor& tensor) {
 
 at::Tensor DifferentiableLoss(const at::Tensor& input, const Labels& labels, int64_t reduction) {
   RefuseForwardMode(input);
-  return LossFunction::apply(input, labels, reduction);
+  const bool gradient_wanted = at::GradMode::is_enabled() && input.requires_grad();
+  return LossFunction::apply(input, labels, reduction, gradient_wanted);
 }
 
 at::Tensor DifferentiableGradient(const at::Tensor& grad_output, const at::Tensor& input,

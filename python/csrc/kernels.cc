@@ -3,6 +3,11 @@
 // the refusal of all other devices.
 #include <ATen/ATen.h>
 #include <torch/library.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#include <cstdint>
 
 #include "arguments.h"
 #include "register.h"
@@ -14,8 +19,24 @@ at::Tensor EmptyLoss(const at::Tensor& input, int64_t reduction) {
   return at::empty(LossSizes(input, reduction), input.options());
 }
 
+// Large memory is new to the process each time, and the system hands it out by pages. In small ones
+// that takes several times as long as to compute the gradient.
+void WantLargePages(const at::Tensor& tensor) {
+#if defined(__linux__)
+  constexpr uintptr_t kPage = uintptr_t{2} << 20, kLarge = uintptr_t{16} << 20;
+  if (!tensor.is_cpu() || tensor.nbytes() < kLarge) return;
+  const auto begin = reinterpret_cast<uintptr_t>(tensor.data_ptr());
+  const uintptr_t first = (begin + kPage - 1) / kPage * kPage;
+  const uintptr_t end = (begin + tensor.nbytes()) / kPage * kPage;
+  // Where the system has none, nothing is lost.
+  madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
+#endif
+}
+
 at::Tensor EmptyGradient(const at::Tensor& input) {
-  return at::empty(input.sizes(), input.options());
+  at::Tensor gradient = at::empty(input.sizes(), input.options());
+  WantLargePages(gradient);
+  return gradient;
 }
 
 // Runs what `arguments` has outputs for. `labels` must outlive the call.
@@ -55,6 +76,17 @@ at::Tensor Gradient(const at::Tensor& grad_output, const at::Tensor& input, cons
   return gradient;
 }
 
+LossAndGradient Both(const at::Tensor& input, const Labels& labels, int64_t reduction) {
+  LossArguments arguments = CheckedArguments(input, labels, reduction);
+  at::Tensor loss = EmptyLoss(input, reduction);
+  at::Tensor gradient = EmptyGradient(input);
+  if (loss.numel() == 0) return {loss, gradient};
+  arguments.loss = loss.data_ptr();
+  if (gradient.numel() > 0) arguments.grad_scores = {gradient.data_ptr(), arguments.classes, 1};
+  Run(input, labels, &arguments);
+  return {loss, gradient};
+}
+
 at::Tensor MetaLoss(const at::Tensor& input, const Labels& labels, int64_t reduction) {
   CheckedArguments(input, labels, reduction);
   return EmptyLoss(input, reduction);
@@ -65,6 +97,10 @@ at::Tensor MetaGradient(const at::Tensor& grad_output, const at::Tensor& input,
   CheckedArguments(input, labels, reduction);
   CheckGradOutput(grad_output, input, reduction);
   return EmptyGradient(input);
+}
+
+LossAndGradient MetaBoth(const at::Tensor& input, const Labels& labels, int64_t reduction) {
+  return {MetaLoss(input, labels, reduction), EmptyGradient(input)};
 }
 
 [[noreturn]] at::Tensor RefuseLoss(const at::Tensor& input, const Labels&, int64_t) {
@@ -79,21 +115,29 @@ at::Tensor MetaGradient(const at::Tensor& grad_output, const at::Tensor& input,
   RefuseLoss(input, labels, reduction);
 }
 
+[[noreturn]] LossAndGradient RefuseBoth(const at::Tensor& input, const Labels& labels,
+                                        int64_t reduction) {
+  RefuseLoss(input, labels, reduction);
+}
+
 }  // namespace
 
 TORCH_LIBRARY_IMPL(mlmargin, CPU, m) {
   RegisterLoss<Loss>(m);
+  RegisterBoth<Both>(m);
   RegisterGradient<Gradient>(m);
 }
 
 TORCH_LIBRARY_IMPL(mlmargin, Meta, m) {
   RegisterLoss<MetaLoss>(m);
+  RegisterBoth<MetaBoth>(m);
   RegisterGradient<MetaGradient>(m);
 }
 
 // All other backends.
 TORCH_LIBRARY_IMPL(mlmargin, CompositeExplicitAutograd, m) {
   RegisterLoss<RefuseLoss>(m);
+  RegisterBoth<RefuseBoth>(m);
   RegisterGradient<RefuseGradient>(m);
 }
 

@@ -31,6 +31,14 @@ TORCH_LIBRARY(mlmargin, m) {
       "loss_csr_backward(Tensor grad_output, Tensor input, Tensor offsets, Tensor indices, "
       "int reduction) -> Tensor");
 
+  // Both at once, for a gradient by the loss of 1: what autograd asks for.
+  m.def(
+      "loss_and_gradient(Tensor input, Tensor target, int reduction, bool padded) "
+      "-> (Tensor loss, Tensor gradient)");
+  m.def(
+      "loss_and_gradient_csr(Tensor input, Tensor offsets, Tensor indices, int reduction) "
+      "-> (Tensor loss, Tensor gradient)");
+
   // The steps of include/mlmargin/sharded_loss.h.
   m.def("part_classes(int classes) -> int", &mlmargin::PartClasses);
   m.def("num_parts(int classes, int shard_classes) -> int", &mlmargin::NumParts);
