@@ -126,9 +126,9 @@ struct LossFunction : torch::autograd::Function<LossFunction> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list grads) {
+    const Saved saved(context);  // Raises if one of them has been changed since.
     at::Tensor gradient = TakeGradient(context, grads[0]);
     if (!gradient.defined()) {
-      const Saved saved(context);
       gradient = CallGradient(grads[0], saved.input, saved.labels, saved.reduction);
     }
     return {gradient, at::Tensor(), at::Tensor(), at::Tensor()};

@@ -113,6 +113,43 @@ class Derivatives(unittest.TestCase):
         self.assertTrue(torch.equal(x.grad, 2 * once.grad))
 
 
+class OnePass(unittest.TestCase):
+    """Forward computes the gradient too, for a gradient by the loss of 1."""
+
+    def gradient(self, x, grad_output, reduction):
+        return torch.ops.mlmargin.loss_backward(grad_output, x.detach(), TARGET, reduction, False)
+
+    def test_it_is_what_backward_computes(self):
+        for number, reduction in enumerate(("none", "mean", "sum")):
+            x = scores(4, 5)
+            loss = mlmargin.multilabel_margin_loss(x, TARGET, reduction=reduction)
+            loss.sum().backward()
+            expected = self.gradient(x, torch.ones_like(loss), number)
+            self.assertTrue(torch.equal(x.grad, expected), reduction)
+
+    def test_another_gradient_by_the_loss_is_not_a_product(self):
+        x = torch.randn(4, 5, requires_grad=True)
+        loss = mlmargin.multilabel_margin_loss(x, TARGET)
+        (loss / 3).backward()
+        expected = self.gradient(x, torch.tensor(1 / 3), 1)
+        self.assertTrue(torch.equal(x.grad, expected))
+
+    def test_one_that_is_one_in_some_rows_only(self):
+        x = scores(4, 5)
+        grad_output = torch.tensor([1, 1, 0.5, 1], dtype=x.dtype)
+        mlmargin.multilabel_margin_loss(x, TARGET, reduction="none").backward(grad_output)
+        self.assertTrue(torch.equal(x.grad, self.gradient(x, grad_output, 0)))
+
+    def test_a_graph_may_be_gone_through_twice(self):
+        x = scores(4, 5)
+        loss = mlmargin.multilabel_margin_loss(x, TARGET)
+        first, = torch.autograd.grad(loss, x, retain_graph=True)
+        expected = first.clone()
+        first.zero_()
+        second, = torch.autograd.grad(loss, x)
+        self.assertTrue(torch.equal(second, expected))
+
+
 class Kept(unittest.TestCase):
 
     def kept(self, function, x):
@@ -127,7 +164,7 @@ class Kept(unittest.TestCase):
             function(x)
         return [tensor.data_ptr() for tensor in tensors]
 
-    def test_only_the_scores_and_the_labels_are_kept(self):
+    def test_of_the_arguments_the_scores_and_the_labels_are_kept(self):
         x = scores(4, 5)
         offsets, indices = exact.Batch(SCORES, [[1], [], [0], [2, 2]]).csr()
         self.assertEqual(
