@@ -10,10 +10,12 @@ cd "${repository}"
 # shellcheck disable=SC2034  # For the scripts.
 build_packages=(cmake ninja-build make g++ clang libhwy-dev libtbb-dev libfmt-dev libspdlog-dev
                 nlohmann-json3-dev libcli11-dev pkg-config)
+# For the PyTorch package and its example.
+python_packages=(python3-torch libtorch-dev python3-tqdm python3-matplotlib)
 # shellcheck disable=SC2034
 test_packages=(libgtest-dev libgmock-dev librapidcheck-dev libmpfr-dev libgmp-dev clang-format
-               clang-tidy cppcheck shellcheck gcovr libclang-rt-14-dev python3-torch python3-numpy
-               libtorch-dev python3-scipy python3-pip python3-setuptools python3-wheel python3-dev
+               clang-tidy cppcheck shellcheck gcovr libclang-rt-14-dev "${python_packages[@]}"
+               python3-numpy python3-scipy python3-pip python3-setuptools python3-wheel python3-dev
                git)
 
 die() {
