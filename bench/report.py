@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the page of measured figures, with plots, from what `mlmargin_bench --json` wrote.
 
-Usage: report.py <figures.json> <page.md>
+Usage: report.py <figures.json> [<figures of module_bench.py>] <page.md>
 
 The plots go to a folder named as the page without its ending. What stands in the page between the
 two marks of the hand-written part stays.
@@ -73,16 +73,18 @@ def table(headings, rows):
 
 
 class Figures:
-    def __init__(self, data):
+    def __init__(self, data, module):
+        self.module = module
         self.machine = data["machine"]
         self.small_call = data["small_call"]
         self.min_turns = data["min_turns"]
         self.cases = data["cases"]
 
-    def of(self, group, types=("float32", "int64")):
+    def of(self, group, types=("float32", "int64"), passes=("loss",)):
         return [
             case for case in self.cases
             if case["group"] == group and (case["score_type"], case["label_type"]) == types
+            and case["pass"] in passes
         ]
 
 
@@ -146,7 +148,7 @@ def types_table(figures, threads):
              for label in ("int64", "int32")]
     found = {}
     for case in figures.cases:
-        if case["group"] in TITLES and case["threads"] == threads:
+        if case["group"] in TITLES and case["threads"] == threads and case["pass"] == "loss":
             key = (case["group"], case["name"])
             row = found.setdefault(key, {"case": case})
             row[case["score_type"], case["label_type"]] = case
@@ -159,6 +161,58 @@ def types_table(figures, threads):
             cells.append(f"{time(case['seconds'])} ({ratio(case['ratio'])})" if case else "-")
         rows.append(cells)
     return table(["Rows × classes", "Labels", *("/".join(kind) for kind in types)], rows)
+
+
+def gradients_part(figures, threads):
+    """Backward and fused passes of each shape beside the loss, all over the floor."""
+    rows = []
+    for group in TITLES:
+        by_name = {}
+        for case in figures.of(group, passes=("loss", "backward", "fused")):
+            if case["threads"] == threads:
+                by_name.setdefault(case["name"], {})[case["pass"]] = case
+        for passes in by_name.values():
+            if len(passes) < 3:
+                continue
+            loss = passes["loss"]
+            cells = [shape(loss) + (", trained" if group == "trained" else ""),
+                     f"{loss['labels']:,}", ratio(loss["ratio"])]
+            for name in ("backward", "fused"):
+                case = passes[name]
+                cells += [time(case["seconds"]), ratio(case["ratio"]),
+                          ratio(case["ratio"] / loss["ratio"])]
+            rows.append(cells)
+    if not rows:
+        return []
+    text = ("*Backward* reads the scores and writes the gradient; *fused* computes the loss as "
+            "well, in the same pass. Their floor is that of the loss: as much is read and written. "
+            "*To the loss* is their ratio to the floor over that of the loss with its mask. "
+            f"float32, int64 labels, {threads_name(threads)}.")
+    headings = ["Rows × classes", "Labels", "Loss, ratio", "Backward", "Ratio", "To the loss",
+                "Fused", "Ratio", "To the loss"]
+    return ["", "## Gradients", "", *paragraph(text), "", *table(headings, rows)]
+
+
+def module_part(figures):
+    if not figures.module:
+        return []
+    text = ("`mlmargin.MultiLabelMarginLoss` beside `torch.nn.MultiLabelMarginLoss` on the same "
+            "tensors, labels padded to the shape of the scores: forward and backward, one thread "
+            "each, memory for the results included. Minima over turns.")
+    rows = []
+    for one in figures.module["shapes"]:
+        ours = one["forward_seconds"] + one["backward_seconds"]
+        theirs = one["pytorch_forward_seconds"] + one["pytorch_backward_seconds"]
+        rows.append([shape(one), f"{one['labels']:,}", time(ours), time(theirs),
+                     ratio(one["speed_up"])])
+    lines = ["", "## The PyTorch module", "", *paragraph(text), ""]
+    lines += table(["Rows × classes", "Labels", "Here", "PyTorch", "Speed-up"], rows)
+    call = figures.module["small_call"]
+    rows = [["forward", time(call["seconds"]), time(call["pytorch_seconds"])],
+            ["forward and backward", time(call["training_seconds"]),
+             time(call["pytorch_training_seconds"])]]
+    lines += ["", "What a call costs when there is nothing to compute, 2 × 3 scores:", ""]
+    return lines + table(["Call of the module", "Here", "PyTorch"], rows)
 
 
 def small_call_part(figures):
@@ -330,6 +384,8 @@ def write_page(figures, page):
         if cases:
             text = TEXTS[group] + " float32 scores, int64 labels."
             lines += ["", f"## {title}", "", *paragraph(text), "", *case_table(cases)]
+    lines += gradients_part(figures, 1)
+    lines += module_part(figures)
     lines += small_call_part(figures)
     lines += plots_part(figures, page.with_suffix(""))
     counts = sorted({case["threads"] for case in figures.cases if case["group"] in TITLES})
@@ -342,10 +398,11 @@ def write_page(figures, page):
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
-    source, page = map(Path, sys.argv[1:])
-    figures = Figures(json.loads(source.read_text(encoding="utf-8")))
+    *sources, page = map(Path, sys.argv[1:])
+    data = [json.loads(source.read_text(encoding="utf-8")) for source in sources]
+    figures = Figures(data[0], data[1] if len(data) > 1 else None)
     page.parent.mkdir(parents=True, exist_ok=True)
     write_page(figures, page)
 
