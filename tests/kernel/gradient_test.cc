@@ -8,10 +8,20 @@
 #include <random>
 
 #include "kernel_run.h"
+#include "support/sanitizers.h"
 #include "typed_problem.h"
 
 namespace mlmargin::testing {
 namespace {
+
+// Sanitizers look for other faults and take several times as long: they get some of a grid.
+bool IsLeftOut([[maybe_unused]] uint64_t seed) {
+#ifdef MLMARGIN_SANITIZED
+  return seed % 5 != 0;
+#else
+  return false;
+#endif
+}
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -180,7 +190,8 @@ TEST_F(GradientTest, IsExactAroundVectorAndBlockSizes) {
     for (const int64_t classes :
          {1, 2, 3, 5, 15, 16, 17, 31, 63, 64, 65, 101, 127, 129, 2047, 2048, 2049, 2100}) {
       for (const Spread spread : kAllSpreads) {
-        Problem problem = MakeProblem(type, 2, classes, Density::kFew, spread, ++seed);
+        if (IsLeftOut(++seed)) continue;
+        Problem problem = MakeProblem(type, 2, classes, Density::kFew, spread, seed);
         problem.reduction = static_cast<Reduction>(seed % 3);
         ExpectRight(problem);
         if (HasFailure()) return;
@@ -195,7 +206,8 @@ TEST_F(GradientTest, IsExactForManyLabels) {
     for (const int64_t classes : {40, 100, 150, 700, 2500}) {
       for (const Density density : {Density::kNone, Density::kHalf, Density::kAll}) {
         for (const Spread spread : kAllSpreads) {
-          Problem problem = MakeProblem(type, 2, classes, density, spread, ++seed);
+          if (IsLeftOut(++seed)) continue;
+          Problem problem = MakeProblem(type, 2, classes, density, spread, seed);
           problem.reduction = static_cast<Reduction>(seed % 3);
           ExpectRight(problem);
           if (HasFailure()) return;
@@ -231,6 +243,7 @@ TEST_F(GradientTest, RepeatsCountEachTime) {
   for (const ScoreType type : kAllTypes) {
     for (const int64_t classes : {3, 90, 200, 5000}) {
       for (const size_t length : {7u, 60u, 64u, 65u, 300u}) {
+        if (IsLeftOut(static_cast<uint64_t>(classes) + length)) continue;
         Problem problem = MakeProblem(type, 2, classes, Density::kNone, Spread::kOrdinary, length);
         for (auto& labels : problem.labels) {
           for (size_t k = 0; k < length; ++k) {
@@ -249,6 +262,7 @@ TEST_F(GradientTest, EdgesOfTheDefinition) {
   for (const ScoreType type : kAllTypes) {
     const auto expect = [&](std::vector<double> scores, std::vector<int64_t> labels) {
       for (const size_t padding : {0u, 30u, 200u, 2100u}) {
+        if (IsLeftOut(padding)) continue;
         Problem problem;
         problem.type = type;
         problem.scores = {scores};

@@ -127,7 +127,8 @@ class InterpreterLock(unittest.TestCase):
         def make_call(rows):
             scores = torch.randn(1, 2000).expand(rows, -1).requires_grad_()
             loss = mlmargin.multilabel_margin_loss(scores, target.expand(rows, -1), padded=True)
-            return lambda: torch.autograd.grad(loss, scores)
+            # One for which forward has no gradient ready.
+            return lambda: torch.autograd.grad(loss, scores, torch.tensor(2.0))
 
         self.check(make_call)
 
