@@ -99,8 +99,9 @@ struct BadLabels {
 // count * grad_loss / C, for kMean / N. A label that is +inf or NaN has none; of a -inf label every
 // pair with a class above -inf counts.
 //
-// The bits of all outputs do not depend on threads, strides, alignment, neighbours in the batch,
-// SIMD target, the caller's floating-point environment, or on which other outputs there are.
+// The bits of all outputs, but for the sign and payload of NaN, do not depend on threads, strides,
+// alignment, neighbours in the batch, SIMD target, the caller's floating-point environment, or on
+// which other outputs there are.
 //
 // Errors: kInvalidArgument (sizes, null data, offsets; nothing written), kLabelOutOfRange (only
 // with reject_bad_labels; nothing written), kOutOfMemory. `bad_labels` may be null. No exceptions.

@@ -12,6 +12,9 @@
 // Gradients are bit for bit those of MultilabelMarginLoss() on whole rows. So is the loss where
 // every shard begins at a multiple of PartClasses(classes) and there are more than 128 classes;
 // else it is within 1 ulp of the exact value all the same.
+//
+// Errors, cost and memory are those of MultilabelMarginLoss(); GradientOfShard() takes another 16
+// bytes per label of the rows in work. Thread-safe. A call runs over rows.
 #ifndef MLMARGIN_SHARDED_LOSS_H_
 #define MLMARGIN_SHARDED_LOSS_H_
 

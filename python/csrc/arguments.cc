@@ -88,9 +88,10 @@ Reduction ReductionOf(int64_t reduction) {
 }
 
 ConstMatrix ConstMatrixOf(const at::Tensor& tensor) {
-  const int64_t row_stride = tensor.dim() == 2 ? tensor.stride(0) : 0;
-  const int64_t column_stride = tensor.dim() == 0 ? 1 : tensor.stride(-1);
-  return {tensor.data_ptr(), row_stride, column_stride};
+  // The stride of a dimension that is never stepped over may be anything.
+  const bool one_row = tensor.dim() < 2 || tensor.size(0) <= 1;
+  const bool one_column = tensor.dim() == 0 || tensor.size(-1) <= 1;
+  return {tensor.data_ptr(), one_row ? 0 : tensor.stride(0), one_column ? 1 : tensor.stride(-1)};
 }
 
 LossArguments CheckedArguments(const at::Tensor& input, const Labels& labels, int64_t reduction) {

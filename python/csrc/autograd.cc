@@ -109,7 +109,11 @@ struct GradientFunction : torch::autograd::Function<GradientFunction> {
 };
 
 bool AllOnes(const at::Tensor& tensor) {
-  if (tensor.is_meta()) return false;
+  // Of one that stands for several, or for none, there is no value to look at.
+  const c10::DispatchKeySet wrappers({c10::DispatchKey::Batched, c10::DispatchKey::FuncTorchBatched,
+                                      c10::DispatchKey::FuncTorchGradWrapper,
+                                      c10::DispatchKey::Functionalize, c10::DispatchKey::Python});
+  if (!tensor.is_cpu() || tensor.key_set().has_any(wrappers)) return false;
   if (tensor.numel() == 1) return tensor.item().toDouble() == 1;
   return (tensor == 1).all().item().toBool();
 }

@@ -21,6 +21,8 @@ def choose_reduction(size_average: Union[None, bool, str], reduce: Optional[bool
     A string in the first place is the reduction, for calls that leave the deprecated ones out.
     """
     if isinstance(size_average, str):
+        if reduction not in ("mean", size_average):
+            raise TypeError(f"reduction: given twice, as {size_average!r} and {reduction!r}")
         return size_average
     if size_average is None and reduce is None:
         return reduction

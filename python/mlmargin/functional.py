@@ -60,7 +60,8 @@ def multilabel_margin_loss_csr(input: Tensor, offsets: Union[Tensor, "numpy.ndar
             do not matter. A list also ends at a -1.
         reduction: as for ``multilabel_margin_loss``.
 
-    Tensors and NumPy arrays are read where they lie; only those that are not contiguous are copied.
+    Tensors and NumPy arrays are read where they lie; only those that are not contiguous, and arrays
+    that are read-only, are copied.
     Nothing is allocated in proportion to the classes but, in backward, the gradient.
 
     Raises:
@@ -79,4 +80,7 @@ def _as_tensor(array: Union[Tensor, "numpy.ndarray"], name: str) -> Tensor:
     kind = str(getattr(array, "dtype", type(array).__name__))
     if kind not in ("int32", "int64"):
         raise TypeError(f"{name}: expected a tensor or a NumPy array of int32 or int64, got {kind}")
+    if not array.flags.writeable or any(stride < 0 for stride in array.strides):
+        # PyTorch has no tensors of such memory.
+        array = array.copy()
     return torch.from_numpy(array)

@@ -5,6 +5,7 @@ Each rank has the scores of a contiguous range of classes, for all rows. What tr
 scores of the labels, some sums for each row, and a count for each label.
 """
 
+import operator
 from dataclasses import astuple, dataclass
 from typing import Any, List, Optional, Tuple
 
@@ -55,7 +56,8 @@ def sharded_multilabel_margin_loss(local_input: Tensor, target: Tensor, first_cl
     Raises:
         RuntimeError: on all ranks, where an argument of one of them is wrong, the ranks disagree,
             or their ranges do not tile [0, C); and for a label outside [0, C).
-        ValueError: for an unknown reduction, on all ranks alike.
+        TypeError, ValueError: on a rank whose first_class or num_classes is no integer, or whose
+            reduction is unknown; RuntimeError on the others.
     """
     return _ShardedLoss.apply(local_input, target, first_class, num_classes, reduction, group)
 
@@ -72,10 +74,12 @@ class _Shard:
     label_columns: int = 0
     score_type: int = 0
     reduction: int = 0
+    labels: int = 0  # A digest.
 
     def common(self) -> Tuple[int, ...]:
         """What must be equal on all ranks."""
-        return astuple(self)[3:]
+        return (self.num_classes, self.rows, self.label_columns, self.score_type, self.reduction,
+                self.labels)
 
 
 class _ShardedLoss(torch.autograd.Function):
@@ -87,7 +91,8 @@ class _ShardedLoss(torch.autograd.Function):
         mine = _Shard(correct=0)
         if error is None:
             mine = _Shard(1, first_class, local_input.shape[1], num_classes, *target.shape,
-                          _SCORE_TYPES.index(local_input.dtype), reduction_number(reduction))
+                          _SCORE_TYPES.index(local_input.dtype), reduction_number(reduction),
+                          _digest(target))
         shards = _exchange(mine, group)
         if error is not None:
             raise error
@@ -117,8 +122,14 @@ def _local_error(local_input: Tensor, target: Tensor, first_class: int, num_clas
     """What can be told to be wrong without the other ranks."""
     try:
         reduction_number(reduction)
-    except ValueError as error:
+        operator.index(first_class), operator.index(num_classes)
+    except (TypeError, ValueError) as error:
         return error
+    for name, tensor in (("local_input", local_input), ("target", target)):
+        if not isinstance(tensor, Tensor) or tensor.layout != torch.strided:
+            kind = tensor.layout if isinstance(tensor, Tensor) else type(tensor).__name__
+            return RuntimeError(f"sharded_multilabel_margin_loss: {name}: expected a dense tensor, "
+                                f"got {kind}")
     shapes = f"{list(local_input.shape)} and {list(target.shape)}"
     if local_input.dim() != 2 or target.dim() != 2 or len(local_input) != len(target):
         return RuntimeError("sharded_multilabel_margin_loss: expected local_input of shape (N, S) "
@@ -132,7 +143,26 @@ def _local_error(local_input: Tensor, target: Tensor, first_class: int, num_clas
     if target.dtype not in (torch.int32, torch.int64):
         return RuntimeError("sharded_multilabel_margin_loss: target: expected int32 or int64, got "
                             f"{target.dtype}")
+    listed = _listed(target)
+    wrong = ((target < 0) | (target >= num_classes)) & listed
+    if wrong.any():
+        row, column = wrong.nonzero()[0].tolist()
+        return RuntimeError("sharded_multilabel_margin_loss: target is out of range: row "
+                            f"{row} has the label {target[row, column]} at position {column}; "
+                            f"expected labels in [0, {num_classes}), or -1 at the end of a list")
     return None
+
+
+def _listed(target: Tensor) -> Tensor:
+    """Which entries stand before a row's first -1."""
+    return (target == -1).cumsum(1) == 0
+
+
+def _digest(target: Tensor) -> int:
+    """A number that hardly two batches of label lists have in common."""
+    entries = torch.where(_listed(target), target.to(torch.int64), -1).flatten()
+    places = torch.arange(entries.numel()) * 0x9E3779B97F4A7C1 + 0x632BE59BD9B4E01
+    return int(((entries ^ places) * places).sum())
 
 
 def _exchange(mine: _Shard, group: Optional[Any]) -> List[_Shard]:
@@ -151,8 +181,8 @@ def _check_shards(shards: List[_Shard]) -> None:
                                "wrong, see its error")
         if shard.common() != shards[0].common():
             raise RuntimeError(
-                "sharded_multilabel_margin_loss: expected the same num_classes, rows, label "
-                f"columns, type and reduction on all ranks, got {shards[0]} on rank 0 and {shard} "
+                "sharded_multilabel_margin_loss: expected the same num_classes, labels, type and "
+                f"reduction on all ranks, got {shards[0]} on rank 0 and {shard} "
                 f"on rank {rank}")
     end = 0
     for shard in sorted(shards, key=lambda s: (s.first_class, s.classes)):

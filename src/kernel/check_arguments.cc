@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/check_arguments.h"
 
+#include <initializer_list>
+
 #include "kernel/row_arguments.h"
 
 namespace mlmargin::kernel {
@@ -9,11 +11,6 @@ namespace {
 Status CheckAtLeast(const char* argument, int64_t least, int64_t got) {
   if (got >= least) return {};
   return InvalidArgument(argument, (">= " + std::to_string(least)).c_str(), std::to_string(got));
-}
-
-Status CheckData(const char* argument, const void* data) {
-  if (data != nullptr) return {};
-  return InvalidArgument(argument, "data", "null");
 }
 
 // Reads all offsets: a wrong one would be an address.
@@ -46,6 +43,11 @@ Status FirstError(std::initializer_list<Status> all) {
 Status InvalidArgument(const char* argument, const char* expected, const std::string& got) {
   return {StatusCode::kInvalidArgument,
           std::string(argument) + " must be " + expected + ", got " + got};
+}
+
+Status CheckData(const char* argument, const void* data, bool needed) {
+  if (data != nullptr || !needed) return {};
+  return InvalidArgument(argument, "data", "null");
 }
 
 Status CheckArguments(const LossArguments& args) {

@@ -37,6 +37,9 @@ struct DoubleDouble {
     return Normal(product.high, product.low + low * factor);
   }
 
+  // The same number in a unit that is a power of two.
+  DoubleDouble In(double unit) const { return {high * unit, low * unit}; }
+
   // The quotient as a double, within a hair of half a unit in the last place.
   double DividedBy(double divisor) const {
     const double quotient = high / divisor;

@@ -89,8 +89,7 @@ const void* DoubleRow::ScoreAt(int64_t label) const {
 bool DoubleRow::Read(int64_t n, BadLabels* bad) {
   row_number_ = n;
   label_row_ = LabelsOfRow(args_, n);
-  scores_ = {Offset(args_.scores.data, n * args_.scores.row_stride * kBytes),
-             args_.scores.column_stride, args_.classes, kType};
+  scores_ = {ScoresOfRow(args_, n), args_.scores.column_stride, args_.classes, kType};
   size_t length = 0;
   VisitLabels(label_row_, [&](int64_t, int64_t) { ++length; });
   if (!Reserve(length)) return false;
@@ -123,18 +122,23 @@ void DoubleRow::SortLabels() {
   any_infinite_ = num_scores_ > 0 && scores[0] == -kInfinity;
   // Then every sum has a hinge beside which the bits that small ones lose are nothing.
   scaled_ = num_scores_ > 0 && scores[0] <= -kLargeScore;
-  const double unit = scaled_ ? 1 / WideSum::kUnit : 1;
   for (size_t k = 0; k < num_scores_; ++k) {
+    const double unit = UnitOf(scores[k]);
     thresholds_.data()[k] = FloorThreshold(scores[k]);
     negated_.data()[k] = Negated(scores[k], unit);
     DoubleDouble distance;
     if (k > 0) {
       distance = DoubleDouble::Sum(scores[k] * unit, -scores[k - 1] * unit);
       distance = distance.Times(static_cast<double>(k));
-      distance += distances_.data()[k - 1];
+      distance += distances_.data()[k - 1].In(unit / UnitOf(scores[k - 1]));
     }
     distances_.data()[k] = distance;
   }
+}
+
+// What a score is multiplied with before it is added up.
+double DoubleRow::UnitOf(double score) const {
+  return scaled_ || score >= kLargeScore ? 1 / WideSum::kUnit : 1;
 }
 
 // The product of a count and this is to be right in its last place even where it is subnormal.
@@ -152,7 +156,7 @@ void DoubleRow::FindScale(int64_t n) {
 
 double DoubleRow::Gradient(double pairs) const {
   const DoubleDouble product = DoubleDouble::Product(pairs, per_pair_.high);
-  if (!std::isfinite(product.high)) return product.high;
+  if (product.high == 0 || !std::isfinite(product.high)) return product.high;
   return (product.high + (product.low + pairs * per_pair_.low)) * unshift_;
 }
 
@@ -172,17 +176,17 @@ void DoubleRow::WriteMask(const Group& group) const {
   }
 }
 
-// The hinges of a class that is above the lowest `count` > 0 thresholds.
+// The hinges of a class that is above the lowest `count` > 0 thresholds. Only one of a large score
+// is above the threshold of a label of a large score.
 void DoubleRow::AddHinges(double y, size_t count, DoubleDouble* plain, DoubleDouble* scaled) const {
-  if (scaled_ || y < kLargeScore) {
-    const double unit = scaled_ ? 1 / WideSum::kUnit : 1;
-    *plain += Hinge(negated_.data()[count - 1], y * unit).Times(static_cast<double>(count));
-    *plain += distances_.data()[count - 1];
-    return;
-  }
-  for (size_t j = 0; j < count; ++j) {
-    *scaled += Hinge(Negated(label_scores_.data()[j], 1 / WideSum::kUnit), y / WideSum::kUnit);
-  }
+  const double unit = UnitOf(y);
+  const double label_score = label_scores_.data()[count - 1];
+  const double label_unit = UnitOf(label_score);
+  const DoubleDouble negated =
+      label_unit == unit ? negated_.data()[count - 1] : Negated(label_score, unit);
+  DoubleDouble* const sum = scaled_ || unit == 1 ? plain : scaled;
+  *sum += Hinge(negated, y * unit).Times(static_cast<double>(count));
+  *sum += distances_.data()[count - 1].In(unit / label_unit);
 }
 
 void DoubleRow::WorkOnGroup(const Group& group, Sums* sums) const {
@@ -237,18 +241,11 @@ WideSum DoubleRow::SumPart(int64_t begin, int64_t end) const {
   for (size_t half = Sums::kLanes / 2; half > 0; half /= 2) {
     for (size_t i = 0; i < half; ++i) sums.plain[i] += sums.plain[i + half];
   }
-  WideSum sum = scaled_ ? WideSum{sums.plain[0], true} : WideSum::Of(sums.plain[0]);
+  // A scaled sum that is not zero is large, and leaves small ones nothing; zero must not.
+  const bool scaled = scaled_ && sums.plain[0].high > 0;
+  WideSum sum = scaled ? WideSum{sums.plain[0], true} : WideSum::Of(sums.plain[0]);
   if (sums.scaled.high > 0) sum += WideSum{sums.scaled, true};
   return sum;
-}
-
-void DoubleRow::FinishCounts() {
-  int64_t above = 0;
-  for (size_t c = num_scores_ + 1; c-- > 0;) {
-    const int64_t exactly = counters_[c];
-    counters_[c] = above;
-    above += exactly;
-  }
 }
 
 int64_t DoubleRow::CountOf(double label_score) const {
@@ -258,7 +255,7 @@ int64_t DoubleRow::CountOf(double label_score) const {
 }
 
 void DoubleRow::WriteLabelGradient() {
-  FinishCounts();
+  SumCountsFromAbove(num_scores_, counters_);
   const int64_t* const labels = labels_.data();
   for (size_t i = 0, end; i < num_labels_; i = end) {
     for (end = i + 1; end < num_labels_ && labels[end] == labels[i];) ++end;
@@ -268,15 +265,16 @@ void DoubleRow::WriteLabelGradient() {
   }
 }
 
-void DoubleRow::WriteLabelGradientFrom(const int64_t* counts) {
-  VisitLabelTotals(label_row_, shard_->LabelsOfRow(kType, row_number_), args_.classes, counts,
-                   [&](int64_t label, int64_t total) {
-                     StoreGradientOf(label, Gradient(static_cast<double>(-total)));
-                   });
+bool DoubleRow::WriteLabelGradientFrom(const int64_t* counts) {
+  return VisitLabelTotals(label_row_, shard_->LabelsOfRow(kType, row_number_), args_.classes,
+                          counts, &totals_, [&](const LabelTotal& total) {
+                            StoreGradientOf(total.label,
+                                            Gradient(static_cast<double>(-total.count)));
+                          });
 }
 
 void DoubleRow::CountForLabels(int64_t* counts) {
-  FinishCounts();
+  SumCountsFromAbove(num_scores_, counters_);
   const ShardLabels shard = shard_->LabelsOfRow(kType, row_number_);
   std::fill_n(counts, label_row_.columns, 0);
   VisitGoodLabels(label_row_, shard.classes, [&](int64_t column, int64_t) {

@@ -11,6 +11,7 @@
 #include "kernel/double_double.h"
 #include "kernel/heap_array.h"
 #include "kernel/label_list.h"
+#include "kernel/label_totals.h"
 #include "kernel/row_arguments.h"
 #include "kernel/row_sum.h"
 
@@ -26,7 +27,7 @@ class DoubleRow {
   bool Read(int64_t n, BadLabels* bad);
   Sum SumPart(int64_t begin, int64_t end) const;
   void WriteLabelGradient();
-  void WriteLabelGradientFrom(const int64_t* counts);
+  bool WriteLabelGradientFrom(const int64_t* counts);
   void CountForLabels(int64_t* counts);
 
  private:
@@ -35,13 +36,13 @@ class DoubleRow {
 
   bool Reserve(size_t labels);
   void SortLabels();
+  double UnitOf(double score) const;
   void FindScale(int64_t n);
   void WriteMask(const Group& group) const;
   void WorkOnGroup(const Group& group, Sums* sums) const;
   void AddHinges(double y, size_t count, DoubleDouble* plain, DoubleDouble* scaled) const;
   double Gradient(double pairs) const;
   void StoreGradientOf(int64_t label, double value) const;
-  void FinishCounts();
   int64_t CountOf(double label_score) const;
   const void* ScoreAt(int64_t label) const;
 
@@ -60,15 +61,16 @@ class DoubleRow {
   // Those of their scores that a hinge can be positive for, sorted, and what goes with each.
   HeapArray<double> label_scores_;
   HeapArray<double> thresholds_;       // FloorThreshold.
-  HeapArray<DoubleDouble> negated_;    // 1 - x, in the row's unit.
+  HeapArray<DoubleDouble> negated_;    // 1 - x; this and the next in UnitOf(x).
   HeapArray<DoubleDouble> distances_;  // Sum of the distances to the thresholds below.
   HeapArray<int64_t> counts_;
   int64_t* counters_ = nullptr;  // In counts_; as RowGradient::counts, with an index.
   size_t num_scores_ = 0;
   bool any_infinite_ = false;
-  bool scaled_ = false;  // The unit is 2^128.
+  bool scaled_ = false;  // The unit is 2^128 for all scores.
+  HeapArray<LabelTotal> totals_;
 
-  // What one pair adds to the gradient: (high + low) * 2^-shift.
+  // What one pair adds to the gradient: (high + low) * unshift_.
   DoubleDouble per_pair_;
   double unshift_ = 1;
 };

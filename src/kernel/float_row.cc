@@ -5,7 +5,6 @@
 #include <array>
 
 #include "kernel/element.h"
-#include "kernel/label_totals.h"
 #include "kernel/visit_labels.h"
 
 namespace mlmargin::kernel {
@@ -49,7 +48,7 @@ bool FloatRow::Read(int64_t n, BadLabels* bad) {
   const int64_t bytes = ScoreBytes(args_.score_type);
   row_number_ = n;
   label_row_ = LabelsOfRow(args_, n);
-  row_.scores.data = Offset(args_.scores.data, n * args_.scores.row_stride * bytes);
+  row_.scores.data = ScoresOfRow(args_, n);
   row_.mask = RowOf(args_.mask, n, bytes);
   const bool read = shard_ == nullptr
                         ? labels_.Read(label_row_, row_.scores, n, bad)
@@ -64,6 +63,10 @@ bool FloatRow::Read(int64_t n, BadLabels* bad) {
     index_.Build(&labels_, kernels_.find_thresholds);
     row_.index = &index_;
   } else {
+    // In which order the labels of a shard were read must not show in the offsets' sum.
+    if (labels_.entries() > LabelList::kInline) {
+      std::sort(labels_.scores().begin(), labels_.scores().end());
+    }
     labels_.FindThresholds(kernels_.find_thresholds);
   }
   if (!counted_) return true;
@@ -115,15 +118,15 @@ void FloatRow::CountForLabels(int64_t* counts) {
   work_off();
 }
 
-void FloatRow::WriteLabelGradientFrom(const int64_t* counts) {
+bool FloatRow::WriteLabelGradientFrom(const int64_t* counts) {
   const RowGradient& gradient = row_.gradient;
   const int64_t step = gradient.stride * ScoreBytes(args_.score_type);
-  VisitLabelTotals(label_row_, shard_->LabelsOfRow(args_.score_type, row_number_), args_.classes,
-                   counts, [&](int64_t label, int64_t total) {
-                     const double value = static_cast<double>(-total) * gradient.scale;
-                     StoreGradient(static_cast<float>(value), args_.score_type,
-                                   Offset(gradient.data, label * step));
-                   });
+  return VisitLabelTotals(label_row_, shard_->LabelsOfRow(args_.score_type, row_number_),
+                          args_.classes, counts, &totals_, [&](const LabelTotal& total) {
+                            const double value = static_cast<double>(-total.count) * gradient.scale;
+                            StoreGradient(static_cast<float>(value), args_.score_type,
+                                          Offset(gradient.data, total.label * step));
+                          });
 }
 
 }  // namespace mlmargin::kernel

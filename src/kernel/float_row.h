@@ -6,8 +6,10 @@
 
 #include <cstdint>
 
+#include "kernel/heap_array.h"
 #include "kernel/label_gradient.h"
 #include "kernel/label_list.h"
+#include "kernel/label_totals.h"
 #include "kernel/row_arguments.h"
 #include "kernel/row_kernel.h"
 #include "kernel/row_sum.h"
@@ -34,9 +36,10 @@ class FloatRow {
   // Once all parts are done. Of a call that is not a shard: writes the labels' gradient.
   void WriteLabelGradient();
   // Of a shard: sets counts[k] to the number of its classes that have a hinge with entry k of the
-  // row's list; writes the labels' gradient from the sum of those of all shards.
+  // row's list; writes the labels' gradient from the sum of those of all shards, and returns false
+  // when memory for that could not be had.
   void CountForLabels(int64_t* counts);
-  void WriteLabelGradientFrom(const int64_t* counts);
+  bool WriteLabelGradientFrom(const int64_t* counts);
 
  private:
   const LossArguments& args_;
@@ -50,6 +53,7 @@ class FloatRow {
   LabelList labels_;
   ThresholdIndex index_;
   LabelGradient label_gradient_;
+  HeapArray<LabelTotal> totals_;
 };
 
 }  // namespace mlmargin::kernel

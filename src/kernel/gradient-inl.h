@@ -24,9 +24,11 @@ namespace mlmargin::kernel::HWY_NAMESPACE {
 // A double becomes a float, and that the output's type.
 
 HWY_INLINE void StoreRounded(DoubleVec values, float* HWY_RESTRICT to) {
-#if HWY_TARGET == HWY_SCALAR
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
   // Highway's own makes an infinity the largest finite number.
-  *to = static_cast<float>(hn::GetLane(values));
+  HWY_ALIGN double lanes[kDoubleLanes];
+  hn::Store(values, Doubles(), lanes);
+  for (size_t i = 0; i < kDoubleLanes; ++i) to[i] = static_cast<float>(lanes[i]);
 #else
   const hn::Rebind<float, Doubles> df;
   hn::StoreU(hn::DemoteTo(df, values), df, to);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kernel/element.h"
+#include "kernel/label_totals.h"
 #include "kernel/threshold.h"
 
 namespace mlmargin::kernel {
@@ -30,13 +31,7 @@ bool LabelGradient::Begin(const LabelList& labels, const ThresholdIndex* index) 
 
 void LabelGradient::FinishCounts(const Row& row) {
   if (row.index == nullptr) return;
-  // A class above exactly c thresholds has a hinge with the labels 0 .. c - 1 of the sorted ones.
-  int64_t above = 0;
-  for (size_t c = row.labels->scores().size() + 1; c-- > 0;) {
-    const int64_t exactly = counts_[c];
-    counts_[c] = above;
-    above += exactly;
-  }
+  SumCountsFromAbove(row.labels->scores().size(), counts_);
 }
 
 void LabelGradient::FindCounts(const Row& row, const RowKernels& kernels,

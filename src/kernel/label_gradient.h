@@ -21,7 +21,8 @@ class LabelGradient {
   bool Begin(const LabelList& labels, const ThresholdIndex* index);
   int64_t* counts() { return counts_; }
 
-  // Turns the counts into what AddCounts() and Write() need, once those of the whole row are there.
+  // Turns the counts into what FindCounts() and Write() need, once those of the whole row are
+  // there.
   void FinishCounts(const Row& row);
 
   // Sets counts[i] to the number of classes that have a hinge with a label of score scores[i].

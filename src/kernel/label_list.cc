@@ -56,6 +56,7 @@ bool LabelList::Begin(const LabelRow& labels, int64_t classes, LabelRow* before_
   if (length > capacity_ && !Reserve(length)) return false;
   // That another thread may change labels meanwhile must not overrun the list.
   *before_end = {labels.data, labels.stride, length, labels.type};
+  entries_ = length;
   num_classes_ = classes;
   dense_ = length > kInline && (classes - 1) / kMaxClassesPerDenseLabel < length;
   return true;

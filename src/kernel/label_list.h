@@ -78,6 +78,9 @@ class LabelList {
   // Labels read, but those that are no class.
   int64_t size() const { return size_; }
 
+  // The same with those that are no class.
+  int64_t entries() const { return entries_; }
+
   // A bit for each class, and a word of zeros behind them.
   bool dense() const { return dense_; }
   const uint64_t* bits() const { return reinterpret_cast<const uint64_t*>(classes_); }
@@ -150,6 +153,7 @@ class LabelList {
   std::byte* spare_ = inline_spare_.data();
   bool dense_ = false;
   int64_t size_ = 0;
+  int64_t entries_ = 0;
   size_t num_scores_ = 0;
   bool any_infinite_ = false;
   int64_t num_classes_ = 0;  // Of the row.

@@ -19,27 +19,15 @@
 #include "kernel/reduce.h"
 #include "kernel/row_arguments.h"
 #include "kernel/row_kernel.h"
+#include "kernel/split.h"
 #include "mlmargin/settings.h"
 
 namespace mlmargin {
 namespace kernel {
 namespace {
 
-// Work of one task, in classes: a few microseconds, well above the cost of handing it out.
-constexpr int64_t kTaskClasses = 32768;
-
-// Below this many classes in all a call stays on its thread: waking another costs more.
-constexpr int64_t kSerialClasses = 16384;
-
 // Fewer rows than this per thread, if long, are split by classes, unless they come out even.
 constexpr int64_t kRowsPerThread = 4;
-
-int64_t DivideUp(int64_t a, int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
-
-int ThreadsFor(const LossArguments& args) {
-  if (args.rows <= kSerialClasses / args.classes) return 1;
-  return args.max_threads > 0 ? std::min(args.max_threads, NumThreads()) : NumThreads();
-}
 
 // One call: the arguments and what its tasks share. RowWork is FloatRow or DoubleRow.
 template <class RowWork>
@@ -52,7 +40,7 @@ class Call {
                         ? (has_gradient_ ? GradientKernelsInUse().sum_short_rows
                                          : KernelsInUse().sum_short_rows)
                         : nullptr),
-        threads_(ThreadsFor(arguments)),
+        threads_(ThreadsFor(arguments.rows, arguments.classes, arguments.max_threads)),
         part_classes_(ClassesOfPart(arguments.classes)),
         row_sums_(arguments.row_losses) {}
 
@@ -62,10 +50,7 @@ class Call {
   using Sum = typename RowWork::Sum;
   static constexpr bool kFloat = std::is_same_v<RowWork, FloatRow>;
 
-  int64_t PartEnd(int64_t begin) const {
-    return begin + std::min(part_classes_, args_.classes - begin);
-  }
-  int64_t RowGrain() const { return std::max<int64_t>(1, kTaskClasses / args_.classes); }
+  int64_t PartEndFrom(int64_t begin) const { return PartEnd(begin, part_classes_, args_.classes); }
   bool KeepsRowSums() const { return args_.loss != nullptr && args_.reduction != Reduction::kNone; }
 
   Status RejectBadLabels(BadLabels* bad_labels);
@@ -127,8 +112,8 @@ void Call<RowWork>::ComputeRows(int64_t begin, int64_t end) {
       return;
     }
     Sum row_sum;
-    for (int64_t part = 0; part < args_.classes; part = PartEnd(part)) {
-      row_sum += row.SumPart(part, PartEnd(part));
+    for (int64_t part = 0; part < args_.classes; part = PartEndFrom(part)) {
+      row_sum += row.SumPart(part, PartEndFrom(part));
     }
     if (has_gradient_) row.WriteLabelGradient();
     KeepRowSum(n, row_sum);
@@ -145,7 +130,7 @@ int64_t Call<RowWork>::ComputeShortRows(int64_t begin, int64_t end, BadLabels* f
   while (begin < end) {
     const int64_t stop = std::min(begin + kAtOnce, end);
     const int64_t done = short_rows_(args_, begin, stop, sums.data(), found);
-    for (int64_t n = begin; n < done; ++n) {
+    for (int64_t n = begin; args_.loss != nullptr && n < done; ++n) {
       if constexpr (kFloat) KeepRowSum(n, {sums[static_cast<size_t>(n - begin)]});
     }
     if (done < stop) return done;
@@ -171,7 +156,7 @@ void Call<RowWork>::ComputeRowByParts(int64_t n, RowWork* row) {
   ParallelFor(num_parts, grain, threads_, [&](int64_t begin, int64_t end) {
     for (int64_t part = begin; part < end; ++part) {
       const int64_t first = part * part_classes_;
-      sums[static_cast<size_t>(part)] = row->SumPart(first, PartEnd(first));
+      sums[static_cast<size_t>(part)] = row->SumPart(first, PartEndFrom(first));
     }
   });
   const DefaultFloatEnvironment environment;
@@ -183,7 +168,7 @@ void Call<RowWork>::ComputeRowByParts(int64_t n, RowWork* row) {
 
 template <class RowWork>
 Status Call<RowWork>::RejectBadLabels(BadLabels* bad_labels) {
-  ParallelFor(args_.rows, RowGrain(), threads_,
+  ParallelFor(args_.rows, RowGrain(args_.classes), threads_,
               [this](int64_t begin, int64_t end) { FindBadLabels(begin, end); });
   if (bad_labels_.count == 0) return {};
   if (bad_labels != nullptr) *bad_labels = bad_labels_;
@@ -213,7 +198,7 @@ Status Call<RowWork>::Run(BadLabels* bad_labels) {
     RowWork row(args_, nullptr, has_gradient_, true);
     for (int64_t n = 0; n < args_.rows && !out_of_memory_; ++n) ComputeRowByParts(n, &row);
   } else {
-    ParallelFor(args_.rows, RowGrain(), threads_,
+    ParallelFor(args_.rows, RowGrain(args_.classes), threads_,
                 [this](int64_t begin, int64_t end) { ComputeRows(begin, end); });
   }
   if (out_of_memory_) {
@@ -229,14 +214,10 @@ Status Call<RowWork>::Run(BadLabels* bad_labels) {
 
 }  // namespace
 
-int64_t ClassesOfPart(int64_t classes) {
-  return DivideUp(DivideUp(classes, kMinPartClasses), kMaxParts) * kMinPartClasses;
-}
-
 }  // namespace kernel
 
 Status MultilabelMarginLoss(const LossArguments& arguments, BadLabels* bad_labels) {
-  try {
+  return kernel::Guarded([&]() -> Status {
     if (bad_labels != nullptr) *bad_labels = BadLabels();
     Status status = kernel::CheckArguments(arguments);
     if (!status.ok()) return status;
@@ -250,11 +231,7 @@ Status MultilabelMarginLoss(const LossArguments& arguments, BadLabels* bad_label
       return kernel::Call<kernel::DoubleRow>(arguments).Run(bad_labels);
     }
     return kernel::Call<kernel::FloatRow>(arguments).Run(bad_labels);
-  } catch (...) {
-    // Memory, for the list of ranges or the thread pool, or a thread could not be had; there may
-    // be no memory for words either.
-    return {StatusCode::kOutOfMemory, ""};
-  }
+  });
 }
 
 }  // namespace mlmargin

@@ -14,11 +14,6 @@
 
 namespace mlmargin::kernel {
 
-// A row's sum is made of parts of so many classes, but for the last, so one thread alone and many
-// threads over one row add in the same order. A row has at most kMaxParts.
-inline constexpr int64_t kMaxParts = 1024;
-int64_t ClassesOfPart(int64_t classes);
-
 // The loss of kMean or kSum from `rows` > 0 saved row sums: adds them in order, in runs of 4,096,
 // so that the error does not grow with their number.
 template <class Sum>

@@ -34,6 +34,12 @@ inline LabelRow LabelsOfRow(const LossArguments& args, int64_t n) {
           args.label_type};
 }
 
+inline const void* ScoresOfRow(const LossArguments& args, int64_t n) {
+  // Without classes, as a shard may be, there may be no data either.
+  const int64_t distance = args.classes == 0 ? 0 : n * args.scores.row_stride;
+  return Offset(args.scores.data, distance * ScoreBytes(args.score_type));
+}
+
 // Where the classes of a call are a shard, a range of all of them. The labels are then numbers
 // among all, and their scores are given apart.
 struct Shard {

@@ -14,7 +14,7 @@
 
 namespace mlmargin::kernel {
 
-// The parts that a row's sum is made of (reduce.h) begin at multiples of this many classes. It is
+// The parts that a row's sum is made of (split.h) begin at multiples of this many classes. It is
 // part of the results' bits.
 inline constexpr int64_t kMinPartClasses = 16384;
 static_assert(kMinPartClasses % LabelList::kSliceClasses == 0, "A slice belongs to one part");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mlmargin/sharded_loss.h"
 
-#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <string>
@@ -15,7 +14,7 @@
 #include "kernel/parallel_for.h"
 #include "kernel/reduce.h"
 #include "kernel/row_sum.h"
-#include "mlmargin/settings.h"
+#include "kernel/split.h"
 
 namespace mlmargin {
 namespace kernel {
@@ -36,8 +35,8 @@ LossArguments LocalArguments(const ShardArguments& args) {
   return local;
 }
 
-// Calls work(&row, n, &bad) for each row of a shard, its labels read. RowWork is FloatRow or
-// DoubleRow.
+// Calls work(&row, n) for each row of a shard, its labels read; it returns false when memory could
+// not be had. RowWork is FloatRow or DoubleRow.
 template <class RowWork, class Work>
 Status ForEachRow(const ShardArguments& args, const LossArguments& local, BadLabels* bad_labels,
                   const Work& work) {
@@ -45,18 +44,17 @@ Status ForEachRow(const ShardArguments& args, const LossArguments& local, BadLab
   std::atomic<bool> out_of_memory = false;
   std::mutex mutex;
   BadLabels all_bad;
-  const int threads =
-      args.max_threads > 0 ? std::min(args.max_threads, NumThreads()) : NumThreads();
-  ParallelFor(args.rows, 1, threads, [&](int64_t begin, int64_t end) {
+  const int threads = ThreadsFor(args.rows, args.shard_classes, args.max_threads);
+  ParallelFor(args.rows, RowGrain(args.shard_classes), threads, [&](int64_t begin, int64_t end) {
     RowWork row(local, &shard, true, false);
     BadLabels bad;
     for (int64_t n = begin; n < end; ++n) {
-      if (!row.Read(n, &bad)) {
+      if (!row.Read(n, &bad) || !work(&row, n)) {
         out_of_memory = true;
         return;
       }
-      work(&row, n);
     }
+    if (bad.count == 0) return;
     const std::lock_guard lock(mutex);
     MergeBadLabels(bad, &all_bad);
   });
@@ -75,10 +73,11 @@ Status SumShardOf(const ShardArguments& args, double* part_sums, int64_t* label_
   return ForEachRow<RowWork>(args, local, bad_labels, [&](RowWork* row, int64_t n) {
     for (int64_t part = 0; part < parts; ++part) {
       const int64_t begin = part * part_classes;
-      const int64_t end = begin + std::min(part_classes, args.shard_classes - begin);
-      row->SumPart(begin, end).Save(part_sums + (n * parts + part) * RowWork::Sum::kDoubles);
+      row->SumPart(begin, PartEnd(begin, part_classes, args.shard_classes))
+          .Save(part_sums + (n * parts + part) * RowWork::Sum::kDoubles);
     }
     row->CountForLabels(label_counts + n * args.label_columns);
+    return true;
   });
 }
 
@@ -91,9 +90,9 @@ Status GradientOf(const ShardArguments& args, const int64_t* label_counts, const
   const int64_t part_classes = PartClasses(args.classes);
   return ForEachRow<RowWork>(args, local, nullptr, [&](RowWork* row, int64_t n) {
     for (int64_t begin = 0; begin < args.shard_classes; begin += part_classes) {
-      row->SumPart(begin, begin + std::min(part_classes, args.shard_classes - begin));
+      row->SumPart(begin, PartEnd(begin, part_classes, args.shard_classes));
     }
-    row->WriteLabelGradientFrom(label_counts + n * args.label_columns);
+    return row->WriteLabelGradientFrom(label_counts + n * args.label_columns);
   });
 }
 
@@ -101,7 +100,8 @@ template <class Sum>
 Status Reduce(const double* part_sums, int64_t rows, int64_t parts, int64_t classes,
               ScoreType score_type, Reduction reduction, void* loss) {
   HeapArray<double> row_sums;
-  if (!row_sums.Reserve(static_cast<size_t>(rows) * Sum::kDoubles)) {
+  const size_t num_sums = reduction == Reduction::kNone ? 0 : static_cast<size_t>(rows);
+  if (!row_sums.Reserve(num_sums * Sum::kDoubles)) {
     return {StatusCode::kOutOfMemory, "no memory for the losses of the rows"};
   }
   const DefaultFloatEnvironment environment;
@@ -123,29 +123,13 @@ Status Reduce(const double* part_sums, int64_t rows, int64_t parts, int64_t clas
   return {};
 }
 
-// Errors are values: what the body throws is that memory or a thread could not be had.
-template <class Body>
-Status Guarded(const Body& body) {
-  try {
-    return body();
-  } catch (...) {
-    return {StatusCode::kOutOfMemory, ""};
-  }
-}
-
-Status CheckPresent(const char* argument, const void* data, bool needed) {
-  if (data != nullptr || !needed) return {};
-  return InvalidArgument(argument, "data", "null");
-}
-
 }  // namespace
 }  // namespace kernel
 
 int64_t PartClasses(int64_t classes) { return kernel::ClassesOfPart(classes); }
 
 int64_t NumParts(int64_t classes, int64_t shard_classes) {
-  const int64_t part_classes = PartClasses(classes);
-  return shard_classes / part_classes + (shard_classes % part_classes != 0 ? 1 : 0);
+  return kernel::DivideUp(shard_classes, PartClasses(classes));
 }
 
 int SumsPerPart(ScoreType score_type) {
@@ -158,12 +142,12 @@ Status SumShard(const ShardArguments& arguments, double* part_sums, int64_t* lab
     if (bad_labels != nullptr) *bad_labels = BadLabels();
     Status status = kernel::CheckShard(arguments);
     if (status.ok()) {
-      status = kernel::CheckPresent("part_sums", part_sums,
-                                    arguments.rows > 0 && arguments.shard_classes > 0);
+      status = kernel::CheckData("part_sums", part_sums,
+                                 arguments.rows > 0 && arguments.shard_classes > 0);
     }
     if (status.ok()) {
-      status = kernel::CheckPresent("label_counts", label_counts,
-                                    arguments.rows > 0 && arguments.label_columns > 0);
+      status = kernel::CheckData("label_counts", label_counts,
+                                 arguments.rows > 0 && arguments.label_columns > 0);
     }
     if (!status.ok() || arguments.rows == 0) return status;
     return arguments.score_type == ScoreType::kFloat64
@@ -180,9 +164,9 @@ Status ReduceParts(const double* part_sums, int64_t rows, int64_t parts, int64_t
     if (rows < 0) return kernel::InvalidArgument("rows", ">= 0", std::to_string(rows));
     if (parts < 0) return kernel::InvalidArgument("parts", ">= 0", std::to_string(parts));
     if (classes < 1) return kernel::InvalidArgument("classes", ">= 1", std::to_string(classes));
-    Status status = kernel::CheckPresent("part_sums", part_sums, rows > 0 && parts > 0);
+    Status status = kernel::CheckData("part_sums", part_sums, rows > 0 && parts > 0);
     if (status.ok()) {
-      status = kernel::CheckPresent("loss", loss, rows > 0 || reduction != Reduction::kNone);
+      status = kernel::CheckData("loss", loss, rows > 0 || reduction != Reduction::kNone);
     }
     if (!status.ok()) return status;
     if (rows == 0) {
@@ -202,10 +186,9 @@ Status GradientOfShard(const ShardArguments& arguments, const int64_t* label_cou
   return kernel::Guarded([&]() -> Status {
     Status status = kernel::CheckShard(arguments);
     const bool any = arguments.rows > 0 && arguments.shard_classes > 0;
-    if (status.ok()) status = kernel::CheckPresent("grad_scores", grad_scores.data, any);
+    if (status.ok()) status = kernel::CheckData("grad_scores", grad_scores.data, any);
     if (status.ok()) {
-      status =
-          kernel::CheckPresent("label_counts", label_counts, any && arguments.label_columns > 0);
+      status = kernel::CheckData("label_counts", label_counts, any && arguments.label_columns > 0);
     }
     if (!status.ok() || !any) return status;
     return arguments.score_type == ScoreType::kFloat64

@@ -23,7 +23,8 @@ class ThresholdIndex {
   // Rows with more labels take the other kernel: the error of base[k] grows with k * 2^-53.
   static constexpr int64_t kMaxLabels = int64_t{1} << 26;
 
-  // Sorts labels->scores(), all finite, in place, finds its thresholds and takes its spare memory.
+  // Sorts labels->scores() in place, finds its thresholds and takes its spare memory. Where a score
+  // is -inf there is no sum, and base() means nothing.
   // O(n log n) for n labels.
   void Build(LabelList* labels, FindThresholdsFunction find_thresholds);
 

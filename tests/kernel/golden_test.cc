@@ -231,6 +231,12 @@ void FlushSubnormals() {
 #endif
 }
 
+// Of the result and the gradient.
+std::string HashOfAll(const GoldenCase& golden, const GoldenBatch& batch) {
+  const Hashes hashes = Run(golden, batch, true);
+  return hashes.result + hashes.gradient;
+}
+
 // The hash that a case gives in the floating-point environment that `set` makes. The call
 // must leave the caller's environment as it was.
 std::string HashIn(const std::function<void()>& set, const GoldenCase& golden,
@@ -239,7 +245,7 @@ std::string HashIn(const std::function<void()>& set, const GoldenCase& golden,
   std::fegetenv(&saved);
   set();
   const int rounding = std::fegetround();
-  const std::string hash = HashOfResult(golden, batch);
+  const std::string hash = HashOfResult(golden, batch) + HashOfAll(golden, batch);
   EXPECT_EQ(std::fegetround(), rounding);
   std::fesetenv(&saved);
   return hash;
@@ -256,10 +262,18 @@ TEST(GoldenTest, TheCallersFloatingPointEnvironmentDoesNotShow) {
     const GoldenBatch batch = MakeGoldenBatch(golden);
     for (const RowMethod& method : RowMethods()) {
       method.choose();
-      const std::string plain = HashOfResult(golden, batch);
+      const std::string plain = HashOfResult(golden, batch) + HashOfAll(golden, batch);
       for (const auto& environment : environments) {
         EXPECT_EQ(HashIn(environment, golden, batch), plain) << golden.Name() << method.suffix;
       }
+    }
+    if (golden.score_type != ScoreType::kFloat32) continue;
+    GoldenCase wide = golden;
+    wide.score_type = ScoreType::kFloat64;
+    const GoldenBatch doubles = Widen(batch);
+    const std::string plain = HashOfResult(wide, doubles) + HashOfAll(wide, doubles);
+    for (const auto& environment : environments) {
+      EXPECT_EQ(HashIn(environment, wide, doubles), plain) << golden.Name() << " as float64";
     }
   }
   RowMethods().front().choose();

@@ -92,6 +92,18 @@ void ExpectWithinOneUlp(ScoreType type, const mpq_class& exact, double got,
       << what << " is " << got << ", exactly " << exact.get_d();
 }
 
+double LargestOf(ScoreType type) {
+  switch (type) {
+    case ScoreType::kFloat64:
+      return std::numeric_limits<double>::max();
+    case ScoreType::kFloat16:
+      return 65504;
+    default:
+      // bfloat16 has a little less.
+      return Representable(type, static_cast<double>(std::numeric_limits<float>::max()));
+  }
+}
+
 mpq_class DivisorOf(const Problem& problem) {
   mpq_class divisor = static_cast<double>(problem.classes);
   if (problem.reduction == Reduction::kMean) divisor *= static_cast<double>(problem.rows());
@@ -134,7 +146,10 @@ void ExpectLoss(const Problem& problem, const std::vector<ExactRow>& exact,
     const double got = DecodeValue(problem.type, result.loss.data() + n * TypeBytes(problem.type));
     if (infinite[n]) {
       EXPECT_EQ(got, kInf) << problem.Name() << " loss " << n;
-    } else if (!std::isinf(got)) {  // Overflow is judged by the tests of the loss.
+    } else if (std::isinf(got)) {
+      // The exact value is beyond what rounds to the largest finite one.
+      EXPECT_GE(losses[n], mpq_class(LargestOf(problem.type))) << problem.Name() << " loss " << n;
+    } else {
       ExpectWithinOneUlp(problem.type, losses[n], got,
                          problem.Name() + " loss " + std::to_string(n));
     }
@@ -291,6 +306,42 @@ TEST_F(GradientTest, EdgesOfTheDefinition) {
   }
 }
 
+// Infinities and what overflows, on every kernel and target.
+TEST_F(GradientTest, InfiniteGradientsStayInfinite) {
+  for (const ScoreType type : kAllTypes) {
+    const size_t bytes = TypeBytes(type);
+    for (const int64_t classes : {3, 20, 200, 3000}) {
+      Problem problem;
+      problem.type = type;
+      problem.classes = classes;
+      problem.scores = {std::vector<double>(static_cast<size_t>(classes), 0.0)};
+      problem.scores[0][1] = -2;  // No hinge.
+      // As often as there are classes, and once more.
+      problem.labels = {std::vector<int64_t>(static_cast<size_t>(classes) + 1, 0)};
+      for (const double value : {kInf, -kInf, LargestOf(type), -LargestOf(type)}) {
+        problem.grad_loss = {value};
+        for (const KernelChoice& choice : kKernelChoices) {
+          choice.Use();
+          for (const std::string& target : SupportedTargets()) {
+            ASSERT_TRUE(SetTarget(target).ok());
+            const ProblemResult result = RunProblem(problem);
+            const auto at = [&](size_t i) {
+              return DecodeValue(type, result.gradient.data() + i * bytes);
+            };
+            EXPECT_EQ(at(2), value > 0 ? kInf : -kInf) << problem.Name() << " on " << target;
+            if (classes > 3) EXPECT_EQ(at(0), value > 0 ? -kInf : kInf) << problem.Name();
+            if (std::isinf(value)) {
+              EXPECT_TRUE(std::isnan(at(1)));
+            } else {
+              EXPECT_EQ(at(1), 0);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_F(GradientTest, GradLossGoesThroughAsItIs) {
   for (const ScoreType type : kAllTypes) {
     for (const int64_t classes : {3, 200}) {
@@ -397,6 +448,46 @@ TEST_F(GradientTest, AMeanOfDoublesIsFiniteWhereTheSumIsNot) {
   EXPECT_EQ(LossOfDoubles({-max, max}, {0}, Reduction::kMean, 7), max);
   EXPECT_EQ(LossOfDoubles({-max, max}, {0}, Reduction::kSum, 7), kInf);
   EXPECT_EQ(LossOfDoubles({max, max / 2, -1, 0}, {0, 2}, Reduction::kMean, 3), max / 8);
+}
+
+// A row of huge scores without a hinge leaves the others what they are; with one, nothing.
+TEST_F(GradientTest, SmallRowsBesideHugeOnesCount) {
+  Problem problem;
+  problem.type = ScoreType::kFloat64;
+  problem.classes = 2;
+  problem.scores = {{-1e300, -2e300}, {1, 1e-300}};
+  problem.labels = {{0}, {0}};
+  for (const Reduction reduction : {Reduction::kNone, Reduction::kMean, Reduction::kSum}) {
+    problem.reduction = reduction;
+    problem.grad_loss = {1, 1};
+    ExpectRight(problem);
+  }
+  EXPECT_EQ(DecodeValue(problem.type, RunProblem(problem).loss.data()), 5e-301);
+}
+
+// Labels and classes on both sides of where scores are added up in another unit.
+TEST_F(GradientTest, HugeDoublesAreWithinOneUlp) {
+  std::mt19937_64 random(12);
+  for (int turn = 0; turn < 300; ++turn) {
+    Problem problem;
+    problem.type = ScoreType::kFloat64;
+    problem.classes = 40;
+    problem.scores.resize(2);
+    problem.labels.resize(2);
+    problem.reduction = static_cast<Reduction>(random() % 3);
+    for (size_t n = 0; n < 2; ++n) {
+      for (int64_t i = 0; i < problem.classes; ++i) {
+        const int exponent =
+            static_cast<int>(random() % 3 == 0 ? random() % 8 : 880 + random() % 143);
+        double score = std::ldexp(1 + static_cast<double>(random() % 1000) / 1000, exponent);
+        if (random() % (turn % 2 == 0 ? 2 : 100) == 0) score = -score;
+        problem.scores[n].push_back(score);
+        if (random() % 3 == 0) problem.labels[n].push_back(i);
+      }
+    }
+    ExpectRight(problem);
+    if (HasFailure()) return;
+  }
 }
 
 TEST_F(GradientTest, AnyFiniteDoublesAreWithinOneUlp) {

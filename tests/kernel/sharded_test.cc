@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <random>
 
 #include "kernel_run.h"
 #include "mlmargin/sharded_loss.h"
@@ -126,6 +127,9 @@ TEST(ShardedLossTest, ShardsOfWholePartsHaveTheBitsOfTheWhole) {
           EXPECT_EQ(sharded.loss, whole.loss) << problem.Name();
           EXPECT_EQ(sharded.gradient, whole.gradient) << problem.Name();
           EXPECT_EQ(sharded.bad_labels.count, whole.bad_labels.count);
+          EXPECT_EQ(sharded.bad_labels.row, whole.bad_labels.row);
+          EXPECT_EQ(sharded.bad_labels.column, whole.bad_labels.column);
+          EXPECT_EQ(sharded.bad_labels.value, whole.bad_labels.value);
         }
       }
     }
@@ -150,6 +154,39 @@ TEST(ShardedLossTest, AnyShardsGiveTheGradientAndNearlyTheLoss) {
       }
     }
   }
+}
+
+// In the order in which the labels were read nothing shows: lists that are sorted by slices, of
+// which few scores are left to compare with.
+TEST(ShardedLossTest, ListsWithFewFiniteScoresHaveTheBitsOfTheWhole) {
+  std::mt19937 random(4);
+  for (int turn = 0; turn < 40; ++turn) {
+    Problem problem = MakeProblem(ScoreType::kFloat32, 1, 40'000, Density::kNone, Spread::kWide, 7);
+    for (int k = 0; k < 100; ++k) {
+      const auto label = static_cast<int64_t>(random() % 40'000);
+      problem.labels[0].push_back(label);
+      if (k % 3 != 0) {
+        problem.scores[0][static_cast<size_t>(label)] = std::numeric_limits<double>::quiet_NaN();
+      }
+    }
+    EXPECT_EQ(RunShards(problem, {0, 16'384, 40'000}).loss, RunProblem(problem).loss);
+  }
+}
+
+TEST(ShardedLossTest, AnEmptyShardNeedsNoScores) {
+  Problem problem = MakeProblem(ScoreType::kFloat32, 3, 10, Density::kFew, Spread::kOrdinary, 1);
+  for (const ScoreType type : kAllTypes) {
+    problem.type = type;
+    Batched batched(problem);
+    ShardArguments shard = ShardOf(problem, &batched, 4, 0);
+    shard.scores.data = nullptr;
+    std::vector<int64_t> counts(static_cast<size_t>(3 * batched.columns), -1);
+    ASSERT_TRUE(SumShard(shard, nullptr, counts.data(), nullptr).ok());
+    EXPECT_EQ(std::count(counts.begin(), counts.end(), 0), std::ssize(counts));
+    EXPECT_TRUE(GradientOfShard(shard, counts.data(), nullptr, {}).ok());
+  }
+  EXPECT_EQ(NumParts(0, 5), 1);
+  EXPECT_EQ(NumParts(40'000, 40'000), 3);
 }
 
 TEST(ShardedLossTest, InfiniteScoresInAnotherShardCount) {

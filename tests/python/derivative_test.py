@@ -3,6 +3,7 @@
 
 import itertools
 import unittest
+import warnings
 
 import torch
 from torch.autograd import forward_ad, grad, gradcheck, gradgradcheck
@@ -139,6 +140,16 @@ class OnePass(unittest.TestCase):
         grad_output = torch.tensor([1, 1, 0.5, 1], dtype=x.dtype)
         mlmargin.multilabel_margin_loss(x, TARGET, reduction="none").backward(grad_output)
         self.assertTrue(torch.equal(x.grad, self.gradient(x, grad_output, 0)))
+
+    def test_a_jacobian_at_once_is_that_row_by_row(self):
+        def losses(x):
+            return mlmargin.multilabel_margin_loss(x, TARGET, reduction="none")
+
+        one_by_one = torch.autograd.functional.jacobian(losses, SCORES)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # That it is slow.
+            at_once = torch.autograd.functional.jacobian(losses, SCORES, vectorize=True)
+        self.assertTrue(torch.equal(at_once, one_by_one))
 
     def test_a_graph_may_be_gone_through_twice(self):
         x = scores(4, 5)

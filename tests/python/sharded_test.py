@@ -63,7 +63,7 @@ def errors_of(call):
     """The words of the error that a call raises."""
     try:
         call()
-    except (RuntimeError, ValueError) as error:
+    except (RuntimeError, TypeError, ValueError) as error:
         return str(error)
     return "nothing was raised"
 
@@ -73,17 +73,18 @@ def make_errors(rank, size):
     del size
 
     def call(first=4 * rank, columns=4, classes=8, rows=2, labels=None, dtype=torch.float32,
-             reduction="mean"):
+             reduction="mean", layout=torch.strided):
         target = torch.zeros(rows, 1, dtype=torch.int64) if labels is None else labels
         return errors_of(lambda: mlmargin.sharded_multilabel_margin_loss(
-            torch.zeros(rows, columns, dtype=dtype), target, first, classes, reduction))
+            torch.zeros(rows, columns, dtype=dtype, layout=layout), target, first, classes,
+            reduction))
 
     return {
         "gap": call(first=5 * rank),
         "overlap": call(first=3 * rank),
         "too few": call(classes=9),
         "too many": call(classes=7),
-        "no classes": call(first=0, columns=0, classes=0),
+        "no classes": call(first=0, columns=0, classes=0, labels=torch.full((2, 1), -1)),
         "classes": call(classes=8 + rank),
         "rows": call(rows=2 + rank),
         "types": call(dtype=torch.float64 if rank else torch.float32),
@@ -92,6 +93,11 @@ def make_errors(rank, size):
         "one wrong shape": call(labels=torch.zeros(2 - rank, 1, dtype=torch.int64)),
         "one wrong reduction": call(reduction="avg" if rank else "mean"),
         "label": call(labels=torch.tensor([[0], [8]])),
+        "labels": call(labels=torch.tensor([[0], [1 + rank]])),
+        "junk behind -1": call(labels=torch.tensor([[0, -1, rank], [-1, 9, 9 * rank]])),
+        "one wrong label": call(labels=torch.tensor([[0], [-2 if rank else 1]])),
+        "one wrong first class": call(first=4.5 if rank else 0),
+        "one not dense": call(layout=torch.sparse_coo if rank else torch.strided),
         "none": call(),
     }
 
@@ -136,6 +142,11 @@ class Sharded(unittest.TestCase):
                 self.check_case(case, [ranks[shard_of(position, size, case[2])][number]
                                        for position in range(size)])
 
+    def test_no_classes_are_an_error(self):
+        none = torch.empty(2, 0)
+        with self.assertRaisesRegex(RuntimeError, "classes must be >= 1, got 0"):
+            torch.ops.mlmargin.shard_sums(none, none.long(), none, 0, 0)
+
     def test_the_parts_are_those_of_this_test(self):
         for classes in (1, PART, 3 * PART + 100):
             self.assertEqual(mlmargin.part_classes(classes), PART)
@@ -156,16 +167,21 @@ class Sharded(unittest.TestCase):
             "too many": "tile [0, 7)",
             "no classes": "tile [0, 0)",
             "classes": "the same num_classes",
-            "rows": "the same num_classes, rows",
+            "rows": "the same num_classes, labels",
+            "labels": "the same num_classes, labels",
             "types": "type",
             "reductions": "reduction",
-            "label": "'target' is out of range: row 1 has the label 8",
+            "label": "target is out of range: row 1 has the label 8",
             "none": "nothing was raised",
+            "junk behind -1": "nothing was raised",
         }
         one_rank = {
             "one wrong type": "local_input: expected float32",
             "one wrong shape": "expected local_input of shape (N, S)",
             "one wrong reduction": "got 'avg'",
+            "one wrong label": "row 1 has the label -2",
+            "one wrong first class": "float",
+            "one not dense": "local_input: expected a dense tensor",
         }
         for rank, errors in enumerate(processes.run(make_errors, 2)):
             for mistake, error in errors.items():

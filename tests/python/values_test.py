@@ -3,8 +3,10 @@
 
 import itertools
 import unittest
+import warnings
 from fractions import Fraction
 
+import numpy
 import torch
 
 import exact
@@ -172,6 +174,18 @@ class OneLossManyForms(unittest.TestCase):
                     self.assertTrue(loss.isnan())
                 else:
                     self.assertTrue(torch.equal(loss, torch.zeros_like(loss)))
+
+    def test_csr_arrays_that_pytorch_has_no_tensors_of(self):
+        offsets, indices = numpy.array([0, 2, 3]), numpy.array([2, 0, 1])
+        expected = mlmargin.multilabel_margin_loss_csr(torch.eye(2, 3), offsets, indices)
+        backwards = indices[::-1].copy()[::-1]
+        read_only = indices.copy()
+        read_only.flags.writeable = False
+        for array in (backwards, read_only):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                loss = mlmargin.multilabel_margin_loss_csr(torch.eye(2, 3), offsets, array)
+            self.assertTrue(torch.equal(loss, expected))
 
     def test_csr_is_padded_bit_for_bit(self):
         types = (torch.int32, torch.int64)

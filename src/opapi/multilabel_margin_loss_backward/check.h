@@ -4,6 +4,7 @@
 #define MLMARGIN_OPAPI_MULTILABEL_MARGIN_LOSS_BACKWARD_CHECK_H_
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "nnopbase/private_api.h"
