@@ -113,7 +113,8 @@ bool AllOnes(const at::Tensor& tensor) {
   const c10::DispatchKeySet wrappers({c10::DispatchKey::Batched, c10::DispatchKey::FuncTorchBatched,
                                       c10::DispatchKey::FuncTorchGradWrapper,
                                       c10::DispatchKey::Functionalize, c10::DispatchKey::Python});
-  if (!tensor.is_cpu() || tensor.key_set().has_any(wrappers)) return false;
+  if (!tensor.is_cpu() || tensor.layout() != at::kStrided) return false;
+  if (tensor.key_set().has_any(wrappers)) return false;
   if (tensor.numel() == 1) return tensor.item().toDouble() == 1;
   return (tensor == 1).all().item().toBool();
 }

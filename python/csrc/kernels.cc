@@ -103,15 +103,24 @@ LossAndGradient MetaBoth(const at::Tensor& input, const Labels& labels, int64_t 
   return {MetaLoss(input, labels, reduction), EmptyGradient(input)};
 }
 
-[[noreturn]] at::Tensor RefuseLoss(const at::Tensor& input, const Labels&, int64_t) {
-  TORCH_CHECK(false,
-              "multilabel_margin_loss: input: expected a dense tensor on cpu (or meta), "
-              "got layout ",
-              input.layout(), " on ", input.device());
+// Raises if the tensor is one that the kernels above do not take.
+void RefuseUnlessDense(const at::Tensor& tensor, const char* argument) {
+  const bool dense = tensor.layout() == at::kStrided && !tensor.is_quantized();
+  TORCH_CHECK(dense && (tensor.is_cpu() || tensor.is_meta()), "multilabel_margin_loss: ", argument,
+              ": expected a dense tensor on cpu (or meta), got ", tensor.toString(), ", layout ",
+              tensor.layout(), " on ", tensor.device());
 }
 
-[[noreturn]] at::Tensor RefuseGradient(const at::Tensor&, const at::Tensor& input,
+[[noreturn]] at::Tensor RefuseLoss(const at::Tensor& input, const Labels& labels, int64_t) {
+  RefuseUnlessDense(input, "input");
+  RefuseUnlessDense(labels.list, labels.name());
+  if (labels.layout == Layout::kCsr) RefuseUnlessDense(labels.offsets, "offsets");
+  TORCH_CHECK(false, "multilabel_margin_loss: expected dense tensors on one device, cpu or meta");
+}
+
+[[noreturn]] at::Tensor RefuseGradient(const at::Tensor& grad_output, const at::Tensor& input,
                                        const Labels& labels, int64_t reduction) {
+  RefuseUnlessDense(grad_output, "grad_output");
   RefuseLoss(input, labels, reduction);
 }
 

@@ -9,7 +9,7 @@ _NUMBERS = {"none": 0, "mean": 1, "sum": 2}
 
 def reduction_number(reduction: str) -> int:
     """The operators' number of a reduction; ValueError unless it is none, mean or sum."""
-    if reduction not in _NUMBERS:
+    if not isinstance(reduction, str) or reduction not in _NUMBERS:
         raise ValueError(f"reduction: expected 'none', 'mean' or 'sum', got {reduction!r}")
     return _NUMBERS[reduction]
 

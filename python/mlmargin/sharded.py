@@ -122,7 +122,10 @@ def _local_error(local_input: Tensor, target: Tensor, first_class: int, num_clas
     """What can be told to be wrong without the other ranks."""
     try:
         reduction_number(reduction)
-        operator.index(first_class), operator.index(num_classes)
+        for name, number in (("first_class", first_class), ("num_classes", num_classes)):
+            if not 0 <= operator.index(number) < 1 << 62:
+                return RuntimeError(f"sharded_multilabel_margin_loss: {name}: expected a number of "
+                                    f"classes, got {number}")
     except (TypeError, ValueError) as error:
         return error
     for name, tensor in (("local_input", local_input), ("target", target)):
@@ -222,6 +225,9 @@ def _gather_parts(local_sums: Tensor, shards: List[_Shard], group: Optional[Any]
     """The part sums of all ranks, (N, parts, sums), in the order of the classes."""
     parts = [operators.num_parts(shard.num_classes, shard.classes) for shard in shards]
     rows, mine, width = local_sums.shape
+    if rows == 0:
+        # Nothing to gather, of which gloo makes a division by zero.
+        return local_sums.new_zeros((0, sum(parts), width))
     # all_gather wants equal shapes.
     padded = local_sums.new_zeros((rows, max(parts), width))
     padded[:, :mine] = local_sums

@@ -30,6 +30,22 @@ Status CheckOffsets(const LossArguments& args) {
   return {};
 }
 
+// That a number which came as an enumerator is one.
+template <typename Enum>
+Status CheckEnum(const char* argument, const char* expected, Enum got, Enum last) {
+  const auto number = static_cast<int64_t>(got);
+  if (number >= 0 && number <= static_cast<int64_t>(last)) return {};
+  return InvalidArgument(argument, expected, std::to_string(number));
+}
+
+Status CheckScoreType(ScoreType type) {
+  return CheckEnum("score_type", "a ScoreType", type, ScoreType::kFloat64);
+}
+
+Status CheckLabelType(const char* argument, LabelType type) {
+  return CheckEnum(argument, "a LabelType", type, LabelType::kInt64);
+}
+
 // The first of some that is not ok.
 Status FirstError(std::initializer_list<Status> all) {
   for (const Status& status : all) {
@@ -50,20 +66,27 @@ Status CheckData(const char* argument, const void* data, bool needed) {
   return InvalidArgument(argument, "data", "null");
 }
 
+Status CheckReduction(Reduction reduction) {
+  return CheckEnum("reduction", "a Reduction", reduction, Reduction::kSum);
+}
+
 Status CheckArguments(const LossArguments& args) {
   Status status =
       FirstError({CheckAtLeast("rows", 0, args.rows), CheckAtLeast("classes", 1, args.classes),
                   CheckAtLeast("label_columns", 0, args.label_columns),
-                  CheckAtLeast("max_threads", 0, args.max_threads)});
+                  CheckAtLeast("max_threads", 0, args.max_threads), CheckScoreType(args.score_type),
+                  CheckLabelType("label_type", args.label_type),
+                  CheckLabelType("offset_type", args.offset_type), CheckReduction(args.reduction)});
   if (!status.ok()) return status;
   // A gradient of no rows has no address, and neither has a loss of none.
   const bool nothing_to_write = args.rows == 0 && args.reduction == Reduction::kNone;
   if (args.loss == nullptr && args.grad_scores.data == nullptr && !nothing_to_write) {
     return InvalidArgument("loss or grad_scores", "data", "null for both");
   }
-  if (args.rows == 0) return {};
-  status = CheckData("scores", args.scores.data);
-  if (status.ok() && args.label_columns > 0) status = CheckData("labels", args.labels.data);
+  status = CheckData("scores", args.scores.data, args.rows > 0);
+  if (status.ok()) {
+    status = CheckData("labels", args.labels.data, args.rows > 0 && args.label_columns > 0);
+  }
   if (status.ok() && args.label_offsets != nullptr) status = CheckOffsets(args);
   return status;
 }
@@ -74,7 +97,8 @@ Status CheckShard(const ShardArguments& args) {
                   CheckAtLeast("first_class", 0, args.first_class),
                   CheckAtLeast("shard_classes", 0, args.shard_classes),
                   CheckAtLeast("label_columns", 0, args.label_columns),
-                  CheckAtLeast("max_threads", 0, args.max_threads)});
+                  CheckAtLeast("max_threads", 0, args.max_threads), CheckScoreType(args.score_type),
+                  CheckLabelType("label_type", args.label_type), CheckReduction(args.reduction)});
   if (!status.ok()) return status;
   if (args.first_class > args.classes || args.shard_classes > args.classes - args.first_class) {
     return InvalidArgument(

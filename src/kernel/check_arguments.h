@@ -18,7 +18,9 @@ Status InvalidArgument(const char* argument, const char* expected, const std::st
 // That data is there, where it is needed.
 Status CheckData(const char* argument, const void* data, bool needed = true);
 
-// Sizes, data that must be there, label offsets.
+Status CheckReduction(Reduction reduction);
+
+// Sizes, types, data that must be there, label offsets.
 Status CheckArguments(const LossArguments& args);
 Status CheckShard(const ShardArguments& args);
 

@@ -164,7 +164,10 @@ Status ReduceParts(const double* part_sums, int64_t rows, int64_t parts, int64_t
     if (rows < 0) return kernel::InvalidArgument("rows", ">= 0", std::to_string(rows));
     if (parts < 0) return kernel::InvalidArgument("parts", ">= 0", std::to_string(parts));
     if (classes < 1) return kernel::InvalidArgument("classes", ">= 1", std::to_string(classes));
-    Status status = kernel::CheckData("part_sums", part_sums, rows > 0 && parts > 0);
+    Status status = kernel::CheckReduction(reduction);
+    if (status.ok()) {
+      status = kernel::CheckData("part_sums", part_sums, rows > 0 && parts > 0);
+    }
     if (status.ok()) {
       status = kernel::CheckData("loss", loss, rows > 0 || reduction != Reduction::kNone);
     }

@@ -297,6 +297,18 @@ TEST_F(ExactnessTest, WrongArgumentsAreNamed) {
   arguments.labels.data = &label;
   arguments.max_threads = -3;
   EXPECT_EQ(message(), "max_threads must be >= 0, got -3");
+  arguments.max_threads = 0;
+  arguments.score_type = static_cast<ScoreType>(9);
+  EXPECT_EQ(message(), "score_type must be a ScoreType, got 9");
+  arguments.score_type = ScoreType::kFloat32;
+  arguments.label_type = static_cast<LabelType>(2);
+  EXPECT_EQ(message(), "label_type must be a LabelType, got 2");
+  arguments.label_type = LabelType::kInt64;
+  arguments.offset_type = static_cast<LabelType>(7);
+  EXPECT_EQ(message(), "offset_type must be a LabelType, got 7");
+  arguments.offset_type = LabelType::kInt64;
+  arguments.reduction = static_cast<Reduction>(3);
+  EXPECT_EQ(message(), "reduction must be a Reduction, got 3");
 }
 
 }  // namespace

@@ -130,6 +130,8 @@ class Refusals(unittest.TestCase):
     def test_layouts_and_devices(self):
         labels = long([[0, -1]])
         self.check("input: expected a dense tensor on cpu", torch.ones(1, 2).to_sparse(), labels)
+        self.check("target: expected a dense tensor on cpu", torch.ones(1, 2),
+                   labels.to_sparse())
         self.check("target: expected device cpu.* found meta", torch.ones(1, 2),
                    labels.to("meta"))
 

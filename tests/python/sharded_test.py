@@ -97,7 +97,9 @@ def make_errors(rank, size):
         "junk behind -1": call(labels=torch.tensor([[0, -1, rank], [-1, 9, 9 * rank]])),
         "one wrong label": call(labels=torch.tensor([[0], [-2 if rank else 1]])),
         "one wrong first class": call(first=4.5 if rank else 0),
+        "one huge class": call(first=2**70 if rank else 0),
         "one not dense": call(layout=torch.sparse_coo if rank else torch.strided),
+        "no rows": call(rows=0),
         "none": call(),
     }
 
@@ -174,6 +176,7 @@ class Sharded(unittest.TestCase):
             "label": "target is out of range: row 1 has the label 8",
             "none": "nothing was raised",
             "junk behind -1": "nothing was raised",
+            "no rows": "nothing was raised",
         }
         one_rank = {
             "one wrong type": "local_input: expected float32",
@@ -181,6 +184,7 @@ class Sharded(unittest.TestCase):
             "one wrong reduction": "got 'avg'",
             "one wrong label": "row 1 has the label -2",
             "one wrong first class": "float",
+            "one huge class": "first_class: expected a number of classes",
             "one not dense": "local_input: expected a dense tensor",
         }
         for rank, errors in enumerate(processes.run(make_errors, 2)):
