@@ -253,11 +253,20 @@ HWY_INLINE int64_t SumShortRowsTyped(const LossArguments& args, int64_t begin, i
   row.mask_stride = args.mask.column_stride;
   ShortLabels labels;
   Element no_mask[kMaxShortClasses];
+  // What LabelsOfRow says, but for the distances between padded rows once for all.
+  const bool padded = args.label_offsets == nullptr;
+  const int64_t label_bytes =
+      args.label_columns == 0 ? 0 : args.labels.row_stride * static_cast<int64_t>(sizeof(Label));
+  LabelRow label_row = LabelsOfRow(args, begin);
   for (int64_t n = begin; n < end; ++n) {
-    // The labels lie too far apart for the processor's own prefetching.
-    hwy::Prefetch(
-        static_cast<const char*>(LabelsOfRow(args, std::min(n + kRowsAhead, end - 1)).data));
-    const LabelRow label_row = LabelsOfRow(args, n);
+    if (HWY_LIKELY(padded)) {
+      // The labels lie too far apart for the processor's own prefetching.
+      hwy::Prefetch(static_cast<const char*>(
+          Offset(args.labels.data, std::min(n + kRowsAhead, end - 1) * label_bytes)));
+      label_row.data = Offset(args.labels.data, n * label_bytes);
+    } else {
+      label_row = LabelsOfRow(args, n);
+    }
     row.scores.data = Offset(args.scores.data, n * args.scores.row_stride * kBytes);
     row.mask = args.mask.data == nullptr
                    ? nullptr
