@@ -7,9 +7,9 @@
 #include <cmath>
 #include <limits>
 
-#include "hwy/contrib/sort/vqsort.h"
 #include "kernel/element.h"
 #include "kernel/label_totals.h"
+#include "kernel/sort.h"
 #include "kernel/threshold.h"
 #include "kernel/visit_labels.h"
 
@@ -43,16 +43,6 @@ DoubleDouble Hinge(DoubleDouble negated, double y) {
   DoubleDouble hinge = DoubleDouble::Sum(negated.high, y);
   hinge += {0, negated.low};
   return hinge;
-}
-
-template <typename T>
-void Sort(T* data, size_t size) {
-  constexpr size_t kFew = 64;
-  if (size <= kFew) {
-    std::sort(data, data + size);
-  } else {
-    hwy::Sorter()(data, size, hwy::SortAscending());
-  }
 }
 
 }  // namespace
@@ -116,8 +106,8 @@ bool DoubleRow::Read(int64_t n, BadLabels* bad) {
 }
 
 void DoubleRow::SortLabels() {
-  Sort(labels_.data(), num_labels_);
-  Sort(label_scores_.data(), num_scores_);
+  SortNumbers(labels_.data(), num_labels_);
+  SortNumbers(label_scores_.data(), num_scores_);
   const double* const scores = label_scores_.data();
   any_infinite_ = num_scores_ > 0 && scores[0] == -kInfinity;
   // Then every sum has a hinge beside which the bits that small ones lose are nothing.
@@ -190,8 +180,9 @@ void DoubleRow::AddHinges(double y, size_t count, DoubleDouble* plain, DoubleDou
 }
 
 void DoubleRow::WorkOnGroup(const Group& group, Sums* sums) const {
+  const bool writes_gradient = args_.grad_scores.data != nullptr;
   std::array<double, Group::kSize> gradient;
-  std::fill_n(gradient.begin(), group.size, Gradient(0));
+  if (writes_gradient) std::fill_n(gradient.begin(), group.size, Gradient(0));
   const double lowest = num_scores_ == 0 ? kInfinity : thresholds_.data()[0];
   bool any = false;
   for (size_t i = 0; i < group.size; ++i) any |= group.scores[i] > lowest;
@@ -205,7 +196,7 @@ void DoubleRow::WorkOnGroup(const Group& group, Sums* sums) const {
       } else {
         ++counters_[count];
       }
-      gradient[i] = Gradient(static_cast<double>(count));
+      if (writes_gradient) gradient[i] = Gradient(static_cast<double>(count));
     }
     if (any_infinite_ || y == kInfinity) {
       sums->infinite = true;
@@ -213,7 +204,7 @@ void DoubleRow::WorkOnGroup(const Group& group, Sums* sums) const {
       AddHinges(y, count, &sums->plain[i % Sums::kLanes], &sums->scaled);
     }
   }
-  if (args_.grad_scores.data == nullptr) return;
+  if (!writes_gradient) return;
   for (size_t i = 0; i < group.size; ++i) {
     StoreGradientOf(group.begin + static_cast<int64_t>(i), gradient[i]);
   }
@@ -256,13 +247,10 @@ int64_t DoubleRow::CountOf(double label_score) const {
 
 void DoubleRow::WriteLabelGradient() {
   SumCountsFromAbove(num_scores_, counters_);
-  const int64_t* const labels = labels_.data();
-  for (size_t i = 0, end; i < num_labels_; i = end) {
-    for (end = i + 1; end < num_labels_ && labels[end] == labels[i];) ++end;
-    const auto times = static_cast<int64_t>(end - i);
-    const int64_t count = CountOf(LoadUnaligned<double>(ScoreAt(labels[i])));
-    StoreGradientOf(labels[i], Gradient(static_cast<double>(-count * times)));
-  }
+  VisitRuns({labels_.data(), num_labels_}, [&](int64_t label, int64_t times) {
+    const int64_t count = CountOf(LoadUnaligned<double>(ScoreAt(label)));
+    StoreGradientOf(label, Gradient(static_cast<double>(-count * times)));
+  });
 }
 
 bool DoubleRow::WriteLabelGradientFrom(const int64_t* counts) {

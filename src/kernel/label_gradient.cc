@@ -7,7 +7,6 @@
 
 #include "kernel/element.h"
 #include "kernel/label_totals.h"
-#include "kernel/threshold.h"
 
 namespace mlmargin::kernel {
 
@@ -96,11 +95,7 @@ void LabelGradient::Write(const Row& row, const RowKernels& kernels,
       }
     }
   } else {
-    const std::span<const int64_t> sorted = labels->SortClasses(label_row, spare_list_.data());
-    for (size_t i = 0, end; i < sorted.size(); i = end) {
-      for (end = i + 1; end < sorted.size() && sorted[end] == sorted[i];) ++end;
-      add(sorted[i], static_cast<int64_t>(end - i));
-    }
+    VisitRuns(labels->SortClasses(label_row, spare_list_.data()), add);
   }
   WriteChunk(row, kernels, gradient_kernels, &chunk);
 }

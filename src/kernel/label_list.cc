@@ -6,8 +6,8 @@
 #include <limits>
 #include <new>
 
-#include "hwy/contrib/sort/vqsort.h"
 #include "kernel/element.h"
+#include "kernel/sort.h"
 #include "kernel/visit_labels.h"
 
 namespace mlmargin::kernel {
@@ -213,11 +213,7 @@ std::span<const int64_t> LabelList::SortClasses(const LabelRow& labels, int64_t*
     size_ = count;
   }
   const auto size = static_cast<size_t>(size_);
-  if (size_ <= kInline) {
-    std::sort(out, out + size);
-  } else {
-    hwy::Sorter()(out, size, hwy::SortAscending());
-  }
+  SortNumbers(out, size);
   return {out, size};
 }
 

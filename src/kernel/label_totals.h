@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 
 #include "kernel/heap_array.h"
 #include "kernel/label_list.h"
@@ -20,6 +21,15 @@ inline void SumCountsFromAbove(size_t size, int64_t* counts) {
     const int64_t exactly = counts[c];
     counts[c] = above;
     above += exactly;
+  }
+}
+
+// Calls visit(label, times) for each different one of sorted labels, with how often it is listed.
+template <typename Visit>
+void VisitRuns(std::span<const int64_t> sorted, const Visit& visit) {
+  for (size_t i = 0, end; i < sorted.size(); i = end) {
+    for (end = i + 1; end < sorted.size() && sorted[end] == sorted[i];) ++end;
+    visit(sorted[i], static_cast<int64_t>(end - i));
   }
 }
 

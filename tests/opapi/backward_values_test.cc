@@ -3,8 +3,6 @@
 // densities x spreads x target types.
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "opapi/gradient_run.h"
 
 namespace mlmargin::testing {
@@ -62,23 +60,7 @@ TEST_P(BackwardValuesTest, ZeroDimensionalSelfIsOneClass) {
 }
 
 TEST_P(BackwardValuesTest, SpecialScoresFollowIeee) {
-  const FloatFormat& format = GetParam();
-  const double inf = std::numeric_limits<double>::infinity();
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  const double specials[] = {inf,  -inf, nan,  0.0,
-                             -0.0, 1.0,  -2.0, Decode(format, format.infinity() - 1)};
-  // Every triple of special scores, with class 0 the label and the others not.
-  Batch batch{format, 0, 3, {}, {}};
-  for (const double a : specials) {
-    for (const double b : specials) {
-      for (const double c : specials) {
-        for (const double score : {a, b, c}) batch.scores.push_back(EncodeNear(format, score));
-        batch.labels.insert(batch.labels.end(), {0, -1, 0});
-        ++batch.rows;
-      }
-    }
-  }
-  CheckBatch(batch, 2, "special scores");
+  CheckBatch(MakeSpecialBatch(GetParam()), 2, "special scores");
 }
 
 // A hinge of exactly 0 adds nothing, one that is the least bit above does.

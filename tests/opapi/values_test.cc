@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <limits>
 
 #include "opapi/loss_run.h"
 
@@ -85,23 +84,7 @@ TEST_P(ValuesTest, EmptyBatchWritesNothingZeroOrNaN) {
 }
 
 TEST_P(ValuesTest, SpecialScoresFollowIeee) {
-  const FloatFormat& format = GetParam();
-  const double inf = std::numeric_limits<double>::infinity();
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  const double specials[] = {inf,  -inf, nan,  0.0,
-                             -0.0, 1.0,  -2.0, Decode(format, format.infinity() - 1)};
-  // Every triple of special scores, with class 0 the label and the others not.
-  Batch batch{format, 0, 3, {}, {}};
-  for (const double a : specials) {
-    for (const double b : specials) {
-      for (const double c : specials) {
-        for (const double score : {a, b, c}) batch.scores.push_back(EncodeNear(format, score));
-        batch.labels.insert(batch.labels.end(), {0, -1, 0});
-        ++batch.rows;
-      }
-    }
-  }
-  CheckBatch(batch, 2, "special scores");
+  CheckBatch(MakeSpecialBatch(GetParam()), 2, "special scores");
 }
 
 TEST_P(ValuesTest, ALongRowIsExactToo) {

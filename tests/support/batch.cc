@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <random>
 
@@ -85,6 +86,24 @@ Batch MakeBatch(const FloatFormat& format, int64_t rows, int64_t classes, Densit
   for (size_t i = 0; i < size; ++i) batch.scores.push_back(MakeScore(format, spread, &random));
   for (int64_t n = 0; n < rows; ++n) {
     MakeLabels(density, &random, classes, batch.labels.data() + n * classes);
+  }
+  return batch;
+}
+
+Batch MakeSpecialBatch(const FloatFormat& format) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double specials[] = {inf,  -inf, nan,  0.0,
+                             -0.0, 1.0,  -2.0, Decode(format, format.infinity() - 1)};
+  Batch batch{format, 0, 3, {}, {}};
+  for (const double a : specials) {
+    for (const double b : specials) {
+      for (const double c : specials) {
+        for (const double score : {a, b, c}) batch.scores.push_back(EncodeNear(format, score));
+        batch.labels.insert(batch.labels.end(), {0, -1, 0});
+        ++batch.rows;
+      }
+    }
   }
   return batch;
 }

@@ -42,6 +42,10 @@ struct Batch {
 Batch MakeBatch(const FloatFormat& format, int64_t rows, int64_t classes, Density density,
                 Spread spread, uint64_t seed);
 
+// Every triple of infinities, NaN, zeros and others that are special, a row each: class 0 is the
+// label, the others are not.
+Batch MakeSpecialBatch(const FloatFormat& format);
+
 // What the definition says for a batch.
 class Expected {
  public:
