@@ -10,11 +10,11 @@
 namespace mlmargin::kernel {
 namespace {
 
-// Whether a matrix like the scores is written past the caches.
-bool Stream(const LossArguments& args, const Matrix& output) {
+// Whether the mask is written past the caches.
+bool StreamMask(const LossArguments& args) {
   const int64_t bytes = ScoreBytes(args.score_type);
-  const auto address = reinterpret_cast<uintptr_t>(output.data);
-  return output.data != nullptr && output.column_stride == 1 &&
+  const auto address = reinterpret_cast<uintptr_t>(args.mask.data);
+  return args.mask.data != nullptr && args.mask.column_stride == 1 &&
          address % static_cast<uintptr_t>(bytes) == 0 &&
          UseStream(static_cast<double>(args.rows) * static_cast<double>(args.classes) *
                    static_cast<double>(bytes));
@@ -36,11 +36,10 @@ FloatRow::FloatRow(const LossArguments& args, const Shard* shard, bool counted, 
   row_.scores.classes = args.classes;
   row_.scores.type = args.score_type;
   row_.mask_stride = args.mask.column_stride;
-  row_.stream_mask = Stream(args, args.mask);
+  row_.stream_mask = StreamMask(args);
   row_.labels = &labels_;
   row_.loss_wanted = args.loss != nullptr;
   row_.gradient.stride = args.grad_scores.column_stride;
-  row_.gradient.stream = Stream(args, args.grad_scores);
   row_.gradient.shared_counts = split;
 }
 

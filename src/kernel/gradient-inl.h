@@ -8,7 +8,6 @@
 #define MLMARGIN_KERNEL_GRADIENT_INL_H_
 #endif
 
-#include <algorithm>
 #include <atomic>
 
 #include "hwy/highway.h"
@@ -112,7 +111,9 @@ inline void AddCount(const RowGradient& gradient, size_t place, int64_t count) {
 // ---- A block at a time ---------------------------------------------------------------------
 
 // Takes the gradient of the groups of a pass, in their order. It goes where it belongs at once, or,
-// if that is past the caches or not contiguous, a block later.
+// if that is not contiguous, a block later. Never past the caches: large gradients are mostly
+// memory that the system has just zeroed, page by page, and that is still in them
+// (docs/kernels.md).
 template <class Loader>
 class GradientWriter {
  public:
@@ -121,7 +122,7 @@ class GradientWriter {
 
   explicit GradientWriter(const RowGradient& to)
       : to_(to),
-        direct_(to.data != nullptr && to.stride == 1 && !to.stream),
+        direct_(to.data != nullptr && to.stride == 1),
         scale_(to.scale),
         none_(static_cast<float>(0 * to.scale)) {}
 
@@ -167,7 +168,6 @@ class GradientWriter {
 
   HWY_INLINE void EndBlock() {
     if (direct_ || to_.data == nullptr) return;
-    if (to_.stream) return StreamBlock(static_cast<Element*>(to_.data) + begin_);
     const int64_t step = to_.stride * static_cast<int64_t>(sizeof(Element));
     void* const first = Offset(to_.data, begin_ * step);
     for (size_t i = 0; i < count_; ++i) {
@@ -177,20 +177,6 @@ class GradientWriter {
 
  private:
   HWY_INLINE Element* At(const Group& group) const { return out_ + (group.begin - begin_); }
-
-  HWY_INLINE void StreamBlock(Element* to) const {
-    const hn::CappedTag<Element, kGroup / 4> d;
-    constexpr size_t kLine = kLineBytes / sizeof(Element);
-    const size_t in_line = reinterpret_cast<uintptr_t>(to) / sizeof(Element) % kLine;
-    size_t i = std::min((kLine - in_line) % kLine, count_);
-    std::copy_n(buffer_, i, to);
-    for (; i + kLine <= count_; i += kLine) {
-      for (size_t v = 0; v < kLine; v += hn::Lanes(d)) {
-        hn::Stream(hn::LoadU(d, buffer_ + i + v), d, to + i + v);
-      }
-    }
-    std::copy(buffer_ + i, buffer_ + count_, to + i);
-  }
 
   const RowGradient& to_;
   const bool direct_;

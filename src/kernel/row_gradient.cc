@@ -65,7 +65,7 @@ double SumRangeGradientOfType(const Row& row, int64_t begin, int64_t end) {
 
 double SumRangeGradientOnTarget(const Row& row, int64_t begin, int64_t end) {
   const double sum = SumRangeGradientOfType(row, begin, end);
-  if (row.stream_mask || row.gradient.stream) hwy::FlushStream();
+  if (row.stream_mask) hwy::FlushStream();
   return sum;
 }
 

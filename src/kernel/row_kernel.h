@@ -33,10 +33,10 @@ bool UseShortRows(int64_t classes);
 inline constexpr int64_t kMaxFewLabels = 48;
 RowKernel ChooseRowKernel(int64_t labels);
 
-// Whether a call writes a mask or gradient of so many bytes in all past the caches.
+// Whether a call writes a mask of so many bytes in all past the caches.
 bool UseStream(double bytes);
 
-// For tests and benchmarks: send every row that it can do to one kernel, every output past the
+// For tests and benchmarks: send every row that it can do to one kernel, every mask past the
 // caches or none; without a value the choice is free again. Must not be called while a computation
 // runs.
 void ForceRowKernel(std::optional<RowKernel> kernel);
@@ -46,8 +46,7 @@ void ForceStream(std::optional<bool> stream);
 struct RowGradient {
   void* data = nullptr;  // Null: only the counts.
   int64_t stride = 1;
-  bool stream = false;  // As Row::stream_mask.
-  double scale = 0;     // The gradient of one active pair, but for the sign.
+  double scale = 0;  // The gradient of one active pair, but for the sign.
   // Added to. With an index: [c] is the number of classes that are above exactly c of the sorted
   // thresholds. Else [j] is the number of classes above the j-th threshold of the labels.
   int64_t* counts = nullptr;   // Null: no gradient.

@@ -15,20 +15,24 @@ namespace {
 
 using BlockHolder = std::shared_ptr<const runtime::Block>;
 
-// One run of an operator. The blocks keep its memory mapped if the caller frees it too early.
+// One run of an operator. The accesses keep its memory mapped if the caller frees it too early.
 class OperatorTask final : public runtime::Task {
  public:
-  const char* function = nullptr;
+  const char* phase2 = nullptr;
   std::shared_ptr<const Operator> op;
-  std::vector<void*> addresses;
-  void* workspace = nullptr;
-  std::vector<BlockHolder> blocks;
+  std::vector<void*> addresses;       // Of the arguments, on the device.
+  std::vector<void*> host_addresses;  // Where this process finds them; null where not needed.
+  void* workspace = nullptr;          // As the latter.
+  std::vector<runtime::Access> ranges;
+
+  const char* api_function() const override { return phase2; }
+  std::span<const runtime::Access> accesses() const override { return ranges; }
 
   Status Run() override {
-    const Status status = op->Run(addresses, workspace);
+    const Status status = op->Run(host_addresses, workspace);
     if (status.ok()) return {};
     // It is a waiting call that will report this: say whose failure it is.
-    return {status.code(), status.message_code(), fmt::format("{}: {}", function, status.text())};
+    return {status.code(), status.message_code(), fmt::format("{}: {}", phase2, status.text())};
   }
 };
 
@@ -53,13 +57,14 @@ Status CheckWorkspace(void* workspace, uint64_t workspace_bytes, uint64_t needed
         "got {}",
         needed_bytes, workspace);
   }
-  task->workspace = workspace;
-  task->blocks.push_back(std::move(block));
+  task->workspace = runtime::HostAddress(*block, workspace);
+  task->ranges.push_back({"workspace", workspace, needed_bytes, /*writes=*/true, std::move(block)});
   return {};
 }
 
 // The bytes that a view touches must be device memory; a view without elements needs none.
-Status CheckData(const Argument& argument, void* address, OperatorTask* task) {
+Status CheckData(const Argument& argument, bool is_output, void* address, OperatorTask* task,
+                 void** host_address) {
   const ByteRange range = ViewRange(*argument.tensor);
   if (range.bytes == 0) return {};
   if (address == nullptr) {
@@ -77,14 +82,18 @@ Status CheckData(const Argument& argument, void* address, OperatorTask* task) {
         "aclrtMemcpy bring it to the device), freed, or too short",
         argument.name, address, range.bytes, range.begin);
   }
-  task->blocks.push_back(std::move(block));
+  *host_address = runtime::HostAddress(*block, address);
+  task->ranges.push_back({argument.name, reinterpret_cast<const void*>(first), range.bytes,
+                          is_output, std::move(block)});
   return {};
 }
 
-Status CheckAllData(std::span<const Argument> arguments, OperatorTask* task) {
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (!arguments[i].needs_data) continue;
-    MLMARGIN_RETURN_IF_ERROR(CheckData(arguments[i], task->addresses[i], task));
+Status CheckAllData(const Executor::Plan& plan, OperatorTask* task) {
+  task->host_addresses.resize(plan.arguments.size());
+  for (size_t i = 0; i < plan.arguments.size(); ++i) {
+    if (!plan.arguments[i].needs_data) continue;
+    MLMARGIN_RETURN_IF_ERROR(CheckData(plan.arguments[i], i >= plan.num_inputs, task->addresses[i],
+                                       task, &task->host_addresses[i]));
   }
   return {};
 }
@@ -104,7 +113,7 @@ Status BeginExecutor(const char* function, const aclOpExecutor* handle, Operator
   const Executor::Turn turn = (*executor)->Begin(&task->addresses);
   if (turn == Executor::Turn::kNone) return DeadExecutor(handle);
   if (turn == Executor::Turn::kOnly) Executors().Remove(handle);
-  task->function = function;
+  task->phase2 = function;
   task->op = plan.op;
   return {};
 }
@@ -118,11 +127,11 @@ Status Launch(const char* function, void* workspace, uint64_t workspace_bytes,
   std::shared_ptr<runtime::Stream> stream;
   MLMARGIN_RETURN_IF_ERROR(BeginExecutor(function, handle, task.get(), &executor));
   const Executor::Plan& plan = executor->plan();
-  task->blocks.reserve(plan.arguments.size() + 1);
+  task->ranges.reserve(plan.arguments.size() + 1);
   MLMARGIN_RETURN_IF_ERROR(
       CheckWorkspace(workspace, workspace_bytes, plan.workspace_bytes, task.get()));
   MLMARGIN_RETURN_IF_ERROR(runtime::FindStream(stream_handle, &stream));
-  MLMARGIN_RETURN_IF_ERROR(CheckAllData(plan.arguments, task.get()));
+  MLMARGIN_RETURN_IF_ERROR(CheckAllData(plan, task.get()));
   MLMARGIN_RETURN_IF_ERROR(plan.op->CheckAddresses(task->addresses));
   return runtime::Enqueue(*stream, std::move(task));
 }

@@ -2,15 +2,19 @@
 // Entry points for copies and fills as tasks of a stream.
 #include <fmt/format.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "runtime/c_api.h"
 #include "runtime/copy.h"
+#include "runtime/debug_settings.h"
+#include "runtime/race_check.h"
 #include "runtime/stream.h"
 
 namespace mlmargin::runtime {
@@ -25,16 +29,24 @@ using RanFlag = std::shared_ptr<bool>;
 
 class CopyTask : public Task {
  public:
-  CopyTask(CheckedCopy copy, std::vector<std::byte> set_aside, RanFlag ran)
-      : copy_(std::move(copy)), set_aside_(std::move(set_aside)), ran_(std::move(ran)) {}
+  CopyTask(const char* function, CheckedCopy copy, std::vector<std::byte> set_aside, RanFlag ran)
+      : function_(function),
+        copy_(std::move(copy)),
+        accesses_(AccessesOf(copy_)),
+        set_aside_(std::move(set_aside)),
+        ran_(std::move(ran)) {}
   Status Run() override {
     RunCopy(copy_);
     if (ran_ != nullptr) *ran_ = true;
     return {};
   }
+  const char* api_function() const override { return function_; }
+  std::span<const Access> accesses() const override { return accesses_; }
 
  private:
+  const char* const function_;
   const CheckedCopy copy_;
+  const std::array<Access, 2> accesses_;
   const std::vector<std::byte> set_aside_;  // The source of HOST_TO_BUF_TO_DEVICE.
   const RanFlag ran_;
 };
@@ -42,26 +54,26 @@ class CopyTask : public Task {
 class MemsetTask : public Task {
  public:
   MemsetTask(void* address, int value, size_t count, std::shared_ptr<const Block> block)
-      : address_(address), value_(value), count_(count), block_(std::move(block)) {}
+      : access_{"devPtr", address, count, /*writes=*/true, std::move(block)}, value_(value) {}
   Status Run() override {
-    std::memset(address_, value_, count_);
+    std::memset(BytesOf(access_.block, access_.address), value_, access_.bytes);
     return {};
   }
+  const char* api_function() const override { return "aclrtMemsetAsync"; }
+  std::span<const Access> accesses() const override { return {&access_, 1}; }
 
  private:
-  void* const address_;
+  const Access access_;
   const int value_;
-  const size_t count_;
-  const std::shared_ptr<const Block> block_;
 };
 
 // Copies in the order of the stream, and comes back when it is over: a side is memory whose life
 // the caller alone knows.
-Status PushAndWait(Stream& stream, CheckedCopy copy) {
+Status PushAndWait(const char* function, Stream& stream, CheckedCopy copy) {
   const RanFlag ran = std::make_shared<bool>(false);
   MLMARGIN_RETURN_IF_ERROR(stream.PushAndWait(
       TaskKind::kDevice,
-      std::make_unique<CopyTask>(std::move(copy), std::vector<std::byte>(), ran)));
+      std::make_unique<CopyTask>(function, std::move(copy), std::vector<std::byte>(), ran)));
   if (*ran) return {};
   return Status(ACL_ERROR_RT_STREAM_ABORT, "EE1019",
                 fmt::format("stream {} was aborted, stopped or destroyed before it came to this "
@@ -86,20 +98,25 @@ Status CheckAlignment(const CheckedCopy& copy) {
       copy.dst, copy.src, kDeviceCopyAlignment));
 }
 
-Status PushCopy(Stream& stream, CheckedCopy copy) {
-  if (copy.TouchesOrdinaryHostMemory()) return PushAndWait(stream, std::move(copy));
-  return stream.Push(TaskKind::kDevice, std::make_unique<CopyTask>(
-                                            std::move(copy), std::vector<std::byte>(), nullptr));
+Status PushCopy(const char* function, Stream& stream, CheckedCopy copy) {
+  if (copy.TouchesOrdinaryHostMemory()) return PushAndWait(function, stream, std::move(copy));
+  return stream.Push(
+      TaskKind::kDevice,
+      std::make_unique<CopyTask>(function, std::move(copy), std::vector<std::byte>(), nullptr));
 }
 
 // The source is copied on the spot, so it may be ordinary memory and go when the call returns.
-Status PushBufferedCopy(Stream& stream, CheckedCopy copy) {
+Status PushBufferedCopy(const char* function, Stream& stream, CheckedCopy copy) {
+  if (RaceCheckIsOn()) {
+    const std::array<Access, 2> accesses = AccessesOf(copy);
+    CheckHostAccess(function, std::span(accesses).last(1));
+  }
   const auto* const bytes = static_cast<const std::byte*>(copy.src);
   std::vector<std::byte> set_aside(bytes, bytes + copy.width);
   copy.src = set_aside.data();
   copy.src_block = nullptr;
-  return stream.Push(TaskKind::kDevice,
-                     std::make_unique<CopyTask>(std::move(copy), std::move(set_aside), nullptr));
+  return stream.Push(TaskKind::kDevice, std::make_unique<CopyTask>(function, std::move(copy),
+                                                                   std::move(set_aside), nullptr));
 }
 
 Status MemcpyAsync(void* dst, size_t dest_max, const void* src, size_t count, aclrtMemcpyKind kind,
@@ -109,8 +126,11 @@ Status MemcpyAsync(void* dst, size_t dest_max, const void* src, size_t count, ac
   if (copy.width == 0) return {};
   MLMARGIN_RETURN_IF_ERROR(CheckDirection(copy));
   MLMARGIN_RETURN_IF_ERROR(CheckAlignment(copy));
-  if (kind == ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE) return PushBufferedCopy(stream, std::move(copy));
-  return PushCopy(stream, std::move(copy));
+  constexpr char kFunction[] = "aclrtMemcpyAsync";
+  if (kind == ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE) {
+    return PushBufferedCopy(kFunction, stream, std::move(copy));
+  }
+  return PushCopy(kFunction, stream, std::move(copy));
 }
 
 Status CheckExtent2d(size_t width, size_t height) {
@@ -159,7 +179,7 @@ aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t sp
     CheckedCopy copy;
     MLMARGIN_RETURN_IF_ERROR(CheckCopy2d(dst, dpitch, src, spitch, width, height, kind,
                                          Copy2dKinds::kAlsoDeviceToDevice, &copy));
-    return PushCopy(*found, std::move(copy));
+    return PushCopy("aclrtMemcpy2dAsync", *found, std::move(copy));
   });
 }
 

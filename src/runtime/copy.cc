@@ -174,10 +174,20 @@ Status CheckCopy2d(void* dst, size_t dpitch, const void* src, size_t spitch, siz
   return LocateBoth((height - 1) * dpitch + width, (height - 1) * spitch + width, kind, copy);
 }
 
+std::array<Access, 2> AccessesOf(const CheckedCopy& copy) {
+  const auto extent = [&](size_t pitch) { return (copy.height - 1) * pitch + copy.width; };
+  return {{{"dst", copy.dst, extent(copy.dst_pitch), /*writes=*/true, copy.dst_block},
+           {"src", copy.src, extent(copy.src_pitch), /*writes=*/false, copy.src_block}}};
+}
+
+void* BytesOf(const std::shared_ptr<const Block>& block, const void* address) {
+  return block != nullptr ? block->HostAddress(address) : const_cast<void*>(address);
+}
+
 void RunCopy(const CheckedCopy& copy) noexcept {
   if (copy.width == 0) return;
-  auto* dst = static_cast<std::byte*>(copy.dst);
-  const auto* src = static_cast<const std::byte*>(copy.src);
+  auto* dst = static_cast<std::byte*>(BytesOf(copy.dst_block, copy.dst));
+  const auto* src = static_cast<const std::byte*>(BytesOf(copy.src_block, copy.src));
   for (size_t row = 0; row < copy.height; ++row) {
     std::memmove(dst + row * copy.dst_pitch, src + row * copy.src_pitch, copy.width);
   }

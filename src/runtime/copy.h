@@ -5,6 +5,7 @@
 #ifndef MLMARGIN_RUNTIME_COPY_H_
 #define MLMARGIN_RUNTIME_COPY_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -50,8 +51,14 @@ enum class Copy2dKinds { kHostAndDevice, kAlsoDeviceToDevice };
 Status CheckCopy2d(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width,
                    size_t height, aclrtMemcpyKind kind, Copy2dKinds kinds, CheckedCopy* copy);
 
+// What the copy touches: dst, then src, each from its first byte to its last.
+std::array<Access, 2> AccessesOf(const CheckedCopy& copy);
+
 // Moves the bytes; the sides may overlap when it is a plain copy.
 void RunCopy(const CheckedCopy& copy) noexcept;
+
+// The bytes of a side on the host, given its block or null for ordinary memory.
+void* BytesOf(const std::shared_ptr<const Block>& block, const void* address);
 
 // Checks a fill of `count` bytes at host or device memory (by the address). count 0 is fine
 // whatever the rest. Null: 100000; count above max_count, or a range that begins in device or

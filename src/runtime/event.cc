@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "acl/acl.h"
+#include "runtime/debug_settings.h"
 #include "runtime/device_quota.h"
 #include "runtime/errors.h"
+#include "runtime/race_check.h"
 
 namespace mlmargin::runtime {
 namespace {
@@ -47,6 +49,10 @@ Status OnlyWithSync() {
 void EventRecord::Finish(State how) {
   state.store(how, std::memory_order_release);
   finished.Set();
+}
+
+void EventRecord::NoteDoneForRaceCheck() const {
+  if (RaceCheckIsOn()) NoteDone(stream_id, sequence);
 }
 
 // ---- Tasks -----------------------------------------------------------------------------------
@@ -170,6 +176,7 @@ Status Event::Record(Stream& stream) {
   MLMARGIN_RETURN_IF_ERROR(CheckSameDevice(stream));
   auto record = std::make_shared<EventRecord>();
   record->stream = stream.weak_from_this();
+  record->stream_id = stream.id();
   uint64_t sequence = 0;
   MLMARGIN_RETURN_IF_ERROR(stream.Push(
       TaskKind::kDevice, std::make_unique<RecordTask>(shared_from_this(), record), &sequence));
@@ -193,7 +200,14 @@ Status Event::WaitIn(Stream& stream) {
   }
   MLMARGIN_RETURN_IF_ERROR(CheckSameDevice(stream));
   const std::chrono::seconds limit(OpWaitTimeoutSeconds().load(std::memory_order_relaxed));
-  return stream.PushWait(std::make_unique<EventWaitTask>(shared_from_this(), latest()), limit);
+  const std::shared_ptr<EventRecord> record = latest();
+  uint64_t sequence = 0;
+  MLMARGIN_RETURN_IF_ERROR(stream.PushWait(
+      std::make_unique<EventWaitTask>(shared_from_this(), record), limit, &sequence));
+  if (record != nullptr && RaceCheckIsOn()) {
+    NoteOrder(stream.id(), sequence, record->stream_id, record->sequence);
+  }
+  return {};
 }
 
 Status Event::QueryRecorded(bool* complete) const {
@@ -205,6 +219,7 @@ Status Event::QueryRecorded(bool* complete) const {
   const EventRecord::State state = record->state.load(std::memory_order_acquire);
   if (state == EventRecord::State::kDropped) return DroppedRecord(id_);
   *complete = state == EventRecord::State::kDone;
+  if (*complete) record->NoteDoneForRaceCheck();
   return {};
 }
 
@@ -234,7 +249,9 @@ Status Event::Synchronize(int32_t timeout_ms) const {
   }
   // Whatever it is that is over: a record that is not done now never will be.
   const EventRecord::State state = record->state.load(std::memory_order_acquire);
-  return state == EventRecord::State::kDone ? Status() : DroppedRecord(id_);
+  if (state != EventRecord::State::kDone) return DroppedRecord(id_);
+  record->NoteDoneForRaceCheck();
+  return {};
 }
 
 Status Event::CompletionTime(const char* argument, Stream::Clock::time_point* time) const {
@@ -255,6 +272,7 @@ Status Event::CompletionTime(const char* argument, Stream::Clock::time_point* ti
                               argument, id_));
   }
   *time = record->time;
+  record->NoteDoneForRaceCheck();
   return {};
 }
 

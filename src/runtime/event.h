@@ -23,12 +23,15 @@ struct EventRecord {
   enum class State { kPending, kDone, kDropped };
 
   std::weak_ptr<Stream> stream;
+  int32_t stream_id = 0;
   uint64_t sequence = 0;           // Of the record's task; set before others see the record.
   Stream::Clock::time_point time;  // Set before kDone.
   std::atomic<State> state = State::kPending;
   Signal finished;  // Done or dropped.
 
   void Finish(State how);
+  // For a thread of the host that has seen it done.
+  void NoteDoneForRaceCheck() const;
 };
 
 // Thread-safe. Waits and queries refer to the latest record that was issued. Events other than

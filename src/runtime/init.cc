@@ -11,6 +11,7 @@
 #include "acl/acl.h"
 #include "runtime/config.h"
 #include "runtime/context.h"
+#include "runtime/debug_settings.h"
 #include "runtime/device.h"
 #include "runtime/fork_guard.h"
 #include "runtime/private_api.h"
@@ -35,7 +36,9 @@ InitState& State() {
 
 // What the first reason to run sets up. Called with the lock held.
 void Start(InitState& state) {
-  if (!state.initialized.load(std::memory_order_relaxed)) ReadDeviceSettings();
+  if (state.initialized.load(std::memory_order_relaxed)) return;
+  ReadDeviceSettings();
+  ReadDebugSettings();
 }
 
 // What the last reason to run leaves behind. Called with the lock held; the caller destroys the

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "acl/acl.h"
+#include "runtime/debug_settings.h"
 #include "runtime/errors.h"
 
 namespace mlmargin::runtime {
@@ -126,9 +127,13 @@ struct FreeBytes {
 };
 using Bytes = std::unique_ptr<void, FreeBytes>;
 
+bool WantsHugePages(size_t bytes, Pages pages) {
+  return pages == Pages::kHuge && bytes >= kHugePageBytes;
+}
+
 // From the ordinary allocator, so that memory checkers see an overrun. Null if there is none.
 Bytes AllocateBytes(size_t bytes, Pages pages) {
-  const bool huge = pages == Pages::kHuge && bytes >= kHugePageBytes;
+  const bool huge = WantsHugePages(bytes, pages);
   void* data = nullptr;
   if (posix_memalign(&data, huge ? kHugePageBytes : kAlignment, bytes) != 0) return nullptr;
   // A wish; a kernel without huge pages serves ordinary ones.
@@ -141,6 +146,18 @@ std::shared_ptr<Block> MakeBlock(Bytes data, size_t bytes, BlockKind kind, int32
   auto block = std::make_shared<Block>(data.get(), bytes, kind, device_id);
   static_cast<void>(data.release());
   return block;
+}
+
+// A block of device memory; null if there is none.
+std::shared_ptr<Block> MakeDeviceBlock(size_t bytes, Pages pages, int32_t device_id) {
+  if (DeviceMemoryIsIsolated()) {
+    auto isolated = IsolatedMemory::Allocate(bytes, WantsHugePages(bytes, pages), device_id);
+    if (isolated == nullptr) return nullptr;
+    return std::make_shared<Block>(std::move(isolated), bytes, device_id);
+  }
+  Bytes data = AllocateBytes(bytes, pages);
+  if (data == nullptr) return nullptr;
+  return MakeBlock(std::move(data), bytes, BlockKind::kDevice, device_id);
 }
 
 // Bytes booked for a block that is not made yet.
@@ -175,9 +192,14 @@ Status CannotFree(const void* address, BlockKind kind) {
 
 }  // namespace
 
+Block::Block(std::unique_ptr<IsolatedMemory> isolated, size_t bytes, int32_t device_id)
+    : Block(isolated->device_address(), bytes, BlockKind::kDevice, device_id) {
+  isolated_ = std::move(isolated);
+}
+
 Block::~Block() {
   if (kind_ == BlockKind::kRegisteredHost) return;
-  std::free(data_);
+  if (isolated_ == nullptr) std::free(data_);
   if (kind_ == BlockKind::kDevice) Unreserve(bytes_);
 }
 
@@ -187,6 +209,18 @@ bool Block::Holds(const void* address, size_t bytes) const {
   if (first < begin || first - begin > bytes_) return false;
   return bytes <= bytes_ - (first - begin);
 }
+
+void* Block::HostAddress(const void* address) const {
+  void* const begin = isolated_ == nullptr ? data_ : isolated_->host_address();
+  return reinterpret_cast<void*>(AddressOf(begin) + (AddressOf(address) - AddressOf(data_)));
+}
+
+void Block::MarkFreed() const {
+  freed_.store(true, std::memory_order_release);
+  if (isolated_ != nullptr) isolated_->MarkFreed();
+}
+
+void* HostAddress(const Block& block, const void* address) { return block.HostAddress(address); }
 
 std::shared_ptr<const Block> FindBlockAt(const void* address) {
   std::shared_ptr<const Block> block = Allocated().FindAt(address);
@@ -208,9 +242,8 @@ Status AllocateDevice(size_t size, Pages pages, int32_t device_id, void** addres
   const size_t bytes = (size + kDeviceGranule - 1) / kDeviceGranule * kDeviceGranule;
   if (!Reserve(bytes)) return NoMemory(size);
   Reservation reservation{bytes};
-  Bytes data = AllocateBytes(bytes, pages);
-  if (data == nullptr) return NoMemory(size);
-  auto block = MakeBlock(std::move(data), bytes, BlockKind::kDevice, device_id);
+  std::shared_ptr<Block> block = MakeDeviceBlock(bytes, pages, device_id);
+  if (block == nullptr) return NoMemory(size);
   reservation.bytes = 0;  // The block returns them.
   void* const start = block->data();
   Allocated().Insert(std::move(block));
@@ -230,8 +263,10 @@ Status AllocatePinned(size_t size, int32_t device_id, void** address) {
 
 Status FreeBlock(void* address, BlockKind kind) {
   // The block goes outside the table's lock, when the last task that holds it is done.
-  if (Allocated().Remove(address, kind) != nullptr) return {};
-  return CannotFree(address, kind);
+  const std::shared_ptr<const Block> block = Allocated().Remove(address, kind);
+  if (block == nullptr) return CannotFree(address, kind);
+  block->MarkFreed();
+  return {};
 }
 
 Status RegisterHost(void* address, size_t bytes, int32_t device_id) {

@@ -4,12 +4,14 @@
 #ifndef MLMARGIN_RUNTIME_MEMORY_H_
 #define MLMARGIN_RUNTIME_MEMORY_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "runtime/isolated_memory.h"
 #include "runtime/private_api.h"
 #include "runtime/status.h"
 
@@ -24,11 +26,13 @@ class Block {
   // Takes over `data`, got from the allocator in memory.cc; a registered range stays the user's.
   Block(void* data, size_t bytes, BlockKind kind, int32_t device_id)
       : data_(data), bytes_(bytes), kind_(kind), device_id_(device_id) {}
+  // Device memory that the host cannot reach.
+  Block(std::unique_ptr<IsolatedMemory> isolated, size_t bytes, int32_t device_id);
   ~Block();
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
-  void* data() const { return data_; }
+  void* data() const { return data_; }     // The address on the device.
   size_t bytes() const { return bytes_; }  // As usable: a multiple of 32 for device memory.
   BlockKind kind() const { return kind_; }
   int32_t device_id() const { return device_id_; }
@@ -36,11 +40,19 @@ class Block {
   // Whether [address, address + bytes) lies in the block.
   bool Holds(const void* address, size_t bytes) const;
 
+  void* HostAddress(const void* address) const;  // See private_api.h.
+
+  // Whether the caller has freed it, which a task that holds it may outlive.
+  bool freed() const { return freed_.load(std::memory_order_acquire); }
+  void MarkFreed() const;
+
  private:
   void* data_;
   size_t bytes_;
   BlockKind kind_;
   int32_t device_id_;
+  std::unique_ptr<IsolatedMemory> isolated_;
+  mutable std::atomic<bool> freed_ = false;
 };
 
 // The live block of any kind that holds the first byte of `address`; null if there is none. Where

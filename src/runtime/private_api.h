@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "acl/acl_base.h"
@@ -59,6 +60,27 @@ MLMARGIN_PRIVATE_API Status FinalizeAclnn();
 // A value that was never a handle before and is no valid address; see handle_table.h.
 MLMARGIN_PRIVATE_API void* NewHandle() noexcept;
 
+// ---- Memory --------------------------------------------------------------------------------
+
+// The live device allocation or registered host range that holds all of [address, address +
+// bytes); null if there is none. While the pointer is held the memory stays mapped, also after
+// aclrtFree.
+MLMARGIN_PRIVATE_API std::shared_ptr<const Block> FindDeviceMemory(const void* address,
+                                                                   size_t bytes);
+
+// Where this process finds the byte that has that address on the device; only tasks and copies may
+// go there. It is the same address, unless the block is isolated. Beside the block: as far beside.
+MLMARGIN_PRIVATE_API void* HostAddress(const Block& block, const void* address);
+
+// A range of memory that a task touches.
+struct Access {
+  const char* argument;  // As in the prototype of the task's function; a string literal.
+  const void* address;   // Of the first byte, on the device.
+  size_t bytes;
+  bool writes;
+  std::shared_ptr<const Block> block;  // That the range lies in; holds it mapped.
+};
+
 // ---- Streams -------------------------------------------------------------------------------
 
 // One piece of a stream's work. Run() is called at most once, on a worker of the stream or on a
@@ -68,6 +90,10 @@ class Task {
  public:
   virtual ~Task() = default;
   virtual Status Run() = 0;
+  // The public function that enqueued it, for reports; a string literal.
+  virtual const char* api_function() const { return "a task of the runtime"; }
+  // The memory it touches: none, if it is a task of the runtime's own.
+  virtual std::span<const Access> accesses() const { return {}; }
 };
 
 // The stream behind a handle, null for the current context's default stream. Errors: no current
@@ -76,14 +102,6 @@ MLMARGIN_PRIVATE_API Status FindStream(aclrtStream handle, std::shared_ptr<Strea
 
 // Appends device work that touches no user code (a waiting thread may run it). Returns at once.
 MLMARGIN_PRIVATE_API Status Enqueue(Stream& stream, std::unique_ptr<Task> task);
-
-// ---- Memory --------------------------------------------------------------------------------
-
-// The live device allocation or registered host range that holds all of [address, address +
-// bytes); null if there is none. While the pointer is held the memory stays mapped, also after
-// aclrtFree.
-MLMARGIN_PRIVATE_API std::shared_ptr<const Block> FindDeviceMemory(const void* address,
-                                                                   size_t bytes);
 
 }  // namespace mlmargin::runtime
 

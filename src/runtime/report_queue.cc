@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "runtime/debug_settings.h"
+#include "runtime/race_check.h"
 #include "runtime/stream.h"
 
 namespace mlmargin::runtime {
@@ -24,6 +26,7 @@ bool Ticket::RunOnReportThread() {
     ~SetOnExit() { signal.Set(); }
   } const set_on_exit{finished_};
   const std::shared_ptr<Stream> stream = stream_.lock();
+  if (stream != nullptr && RaceCheckIsOn()) NoteDone(stream->id(), stream->done());
   const CallbackScope scope(stream.get());
   function_(user_data_);
   return true;

@@ -7,11 +7,15 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "acl/acl.h"
 #include "runtime/context.h"
+#include "runtime/debug_settings.h"
 #include "runtime/errors.h"
+#include "runtime/fault_report.h"
+#include "runtime/race_check.h"
 #include "runtime/stream_spin.h"
 #include "runtime/stream_worker.h"
 
@@ -38,6 +42,10 @@ Status TaskException(int32_t stream_id) noexcept {
   return Status(ACL_ERROR_RT_INTERNAL_ERROR, "EE9999", "a task threw");
 }
 
+Status RunDeviceTask(Task& task) {
+  return DeviceMemoryIsIsolated() ? RunWatched(task) : task.Run();
+}
+
 }  // namespace
 
 CallbackScope::CallbackScope(const Stream* stream) { callback_stream = stream; }
@@ -52,10 +60,11 @@ Status Stream::Push(TaskKind kind, std::unique_ptr<Task> task, uint64_t* sequenc
   return PushItems({.task = std::move(task), .kind = kind}, {}, /*wake_worker=*/true, sequence);
 }
 
-Status Stream::PushWait(std::unique_ptr<WaitTask> wait, std::chrono::seconds limit) {
+Status Stream::PushWait(std::unique_ptr<WaitTask> wait, std::chrono::seconds limit,
+                        uint64_t* sequence) {
   WaitTask* const raw = wait.get();
   return PushItems({.task = std::move(wait), .wait = raw, .limit = limit}, {},
-                   /*wake_worker=*/true, nullptr);
+                   /*wake_worker=*/true, sequence);
 }
 
 Status Stream::PushWithWait(TaskKind kind, std::unique_ptr<Task> task,
@@ -77,6 +86,8 @@ Status Stream::PushAndWait(TaskKind kind, std::unique_ptr<Task> task) {
 
 Status Stream::PushItems(Item first, Item second, bool wake_worker, uint64_t* sequence) {
   bool notify = false;
+  std::optional<TaskNote> note;
+  if (RaceCheckIsOn()) note.emplace(*first.task);
   {
     const UniqueLock lock = Lock();
     MLMARGIN_RETURN_IF_ERROR(CheckOpen());
@@ -89,6 +100,7 @@ Status Stream::PushItems(Item first, Item second, bool wake_worker, uint64_t* se
       ++submitted_;
     }
     if (sequence != nullptr) *sequence = submitted_;
+    if (note) NoteTask(id_, submitted_, std::move(*note));
     notify = wake_worker && NoteWork();
   }
   // Without the lock, or the worker would wake only to wait for it.
@@ -158,12 +170,13 @@ Status Stream::RunItem(Item& item) noexcept {
                                        : 0);
   try {
     if (item.kind == TaskKind::kHostFunction) {
+      if (RaceCheckIsOn()) NoteDone(id_, item.sequence);
       const CallbackScope scope(this);
       return item.task->Run();
     }
-    if (limit.count() == 0) return item.task->Run();
+    if (limit.count() == 0) return RunDeviceTask(*item.task);
     const Clock::time_point start = Clock::now();
-    Status status = item.task->Run();
+    Status status = RunDeviceTask(*item.task);
     if (!status.ok() || Clock::now() - start <= limit) return status;
     return Status(ACL_ERROR_RT_AICORE_TIMEOUT, "EZ2001",
                   fmt::format("an operator on stream {} took longer than the {} s that "
@@ -259,7 +272,9 @@ Status Stream::TakeFailureLocked(uint64_t sequence) {
 
 bool Stream::IsIdle() const {
   const UniqueLock lock = Lock();
-  return done_.load(std::memory_order_relaxed) == submitted_;
+  const bool idle = done_.load(std::memory_order_relaxed) == submitted_;
+  if (idle && RaceCheckIsOn()) NoteDone(id_, submitted_);
+  return idle;
 }
 
 Stream::Waiter::Waiter(Waiter*& list, uint64_t target) : sequence(target), next(list), link(&list) {
@@ -274,6 +289,13 @@ Stream::Waiter::~Waiter() {
 
 Stream::WaitResult Stream::WaitUntilDone(UniqueLock& lock, uint64_t sequence, int32_t timeout_ms,
                                          OnAbort on_abort) {
+  const WaitResult result = AwaitDone(lock, sequence, timeout_ms, on_abort);
+  if (RaceCheckIsOn() && done_.load(std::memory_order_relaxed) >= sequence) NoteDone(id_, sequence);
+  return result;
+}
+
+Stream::WaitResult Stream::AwaitDone(UniqueLock& lock, uint64_t sequence, int32_t timeout_ms,
+                                     OnAbort on_abort) {
   if (done_.load(std::memory_order_relaxed) >= sequence) return WaitResult::kDone;
   const Waiter self(waiters_, sequence);
   const bool for_ever = timeout_ms < 0;

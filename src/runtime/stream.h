@@ -60,7 +60,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // becomes the task's number in the stream, for Wait and TakeFailure.
   Status Push(TaskKind kind, std::unique_ptr<Task> task, uint64_t* sequence = nullptr);
   // Appends a wait; after `limit`, counted from when it is reached, it fails. 0: no limit.
-  Status PushWait(std::unique_ptr<WaitTask> wait, std::chrono::seconds limit);
+  Status PushWait(std::unique_ptr<WaitTask> wait, std::chrono::seconds limit,
+                  uint64_t* sequence = nullptr);
   // Appends a task with a wait right behind it.
   Status PushWithWait(TaskKind kind, std::unique_ptr<Task> task, std::unique_ptr<WaitTask> wait);
   // Appends a task and returns when it has run or was dropped. Runs device tasks of this stream
@@ -84,6 +85,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // 107000 in a host function or callback of this stream, where a wait for it would never end.
   Status CheckNotInOwnCallback() const;
 
+  // The tasks up to this number are done.
+  uint64_t done() const { return done_.load(std::memory_order_acquire); }
   // True when all tasks are done.
   bool IsIdle() const;
 
@@ -163,6 +166,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void WakeWaiters(UniqueLock& lock, bool notify_worker);
   WaitResult WaitUntilDone(UniqueLock& lock, uint64_t sequence, int32_t timeout_ms,
                            OnAbort on_abort);
+  WaitResult AwaitDone(UniqueLock& lock, uint64_t sequence, int32_t timeout_ms, OnAbort on_abort);
   void ParkWaiter(UniqueLock& lock, uint64_t sequence, Clock::time_point deadline);
   void AwaitDeviceTask(UniqueLock& lock);
   Status TakeFailureLocked(uint64_t sequence);

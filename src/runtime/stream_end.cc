@@ -8,7 +8,9 @@
 
 #include "acl/acl.h"
 #include "runtime/callback.h"
+#include "runtime/debug_settings.h"
 #include "runtime/errors.h"
+#include "runtime/race_check.h"
 #include "runtime/stream.h"
 
 namespace mlmargin::runtime {
@@ -23,6 +25,7 @@ Status Stream::Abort() {
   DropQueued(lock, dropped, WaitResult::kAborted);
   AwaitDeviceTask(lock);
   --aborts_running_;
+  if (RaceCheckIsOn()) NoteDone(id_, dropped_);
   return {};
 }
 

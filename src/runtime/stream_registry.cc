@@ -7,9 +7,11 @@
 
 #include "acl/acl.h"
 #include "runtime/context.h"
+#include "runtime/debug_settings.h"
 #include "runtime/device_quota.h"
 #include "runtime/errors.h"
 #include "runtime/event.h"
+#include "runtime/race_check.h"
 #include "runtime/stream.h"
 
 namespace mlmargin::runtime {
@@ -36,7 +38,10 @@ Stream::Stream(const std::shared_ptr<Context>& context, uint32_t priority, uint3
       flags_(flags),
       context_(context) {}
 
-Stream::~Stream() { ReleaseSlot(); }
+Stream::~Stream() {
+  if (RaceCheckIsOn()) ForgetStream(id_);
+  ReleaseSlot();
+}
 
 Status Stream::Create(const std::shared_ptr<Context>& context, uint32_t priority, uint32_t flags,
                       std::shared_ptr<Stream>* stream) {

@@ -58,12 +58,14 @@ void RemoveWorker(Stream* stream) {
   Workers().streams.erase(stream);
 }
 
-// Blocks all signals while it lives: a thread started meanwhile never runs the program's handlers.
+// Blocks all signals while it lives, but those of a thread's own faults: a thread started meanwhile
+// never runs the program's other handlers.
 class SignalBlock {
  public:
   SignalBlock() {
     sigset_t all;
     sigfillset(&all);
+    for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) sigdelset(&all, fault);
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
   ~SignalBlock() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a program called into these libraries, for reports about two places of its source.
+#ifndef MLMARGIN_RUNTIME_CALL_SITE_H_
+#define MLMARGIN_RUNTIME_CALL_SITE_H_
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+namespace mlmargin::runtime {
+
+class CallSite {
+ public:
+  CallSite() = default;  // Unknown.
+
+  // That of the caller's callers: some microseconds. The first call loads the unwinder, so that one
+  // in a signal handler finds it there.
+  static CallSite Here() noexcept;
+
+  // "train.cc:42" where there is debug information, else "main (train+0x1136)": the innermost place
+  // outside of these libraries. Writes at most `size` bytes with the final 0 and allocates nothing
+  // itself: fit for the report of a crash.
+  void Describe(char* text, size_t size) const noexcept;
+  std::string Describe() const;
+
+  // The same for calls from the same place.
+  const void* address() const noexcept;
+
+ private:
+  static constexpr size_t kMaxFrames = 24;
+  std::array<void*, kMaxFrames> frames_{};  // Innermost first; the rest null.
+};
+
+}  // namespace mlmargin::runtime
+
+#endif  // MLMARGIN_RUNTIME_CALL_SITE_H_

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/race_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <mutex>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "mlmargin/device.h"
+
+namespace mlmargin::runtime {
+namespace {
+
+// Of a stream that nobody waits for, the oldest tasks are forgotten.
+constexpr size_t kMaxTasksPerStream = 4096;
+
+struct NotedTask {
+  uint64_t sequence;
+  TaskNote note;
+};
+
+struct Order {
+  uint64_t sequence;
+  int32_t other_id;
+  uint64_t other_sequence;
+};
+
+// The work of a stream that nobody has waited for.
+struct StreamWork {
+  uint64_t done = 0;
+  std::deque<NotedTask> tasks;
+  std::deque<Order> orders;
+};
+
+struct RaceTable {
+  std::mutex mutex;
+  std::unordered_map<int32_t, StreamWork> streams;
+  std::set<std::pair<const void*, const void*>> reported;
+  uint64_t num_races = 0;
+};
+
+RaceTable& Races() {
+  static RaceTable& table = *new RaceTable;
+  return table;
+}
+
+// Follows the orders too: an order is taken out before its stream is looked at, so a circle ends.
+void NoteDoneLocked(RaceTable& table, int32_t stream_id, uint64_t sequence) {
+  std::vector<Order> ends = {{0, stream_id, sequence}};
+  while (!ends.empty()) {
+    const Order end = ends.back();
+    ends.pop_back();
+    const auto found = table.streams.find(end.other_id);
+    if (found == table.streams.end()) continue;
+    StreamWork& work = found->second;
+    work.done = std::max(work.done, end.other_sequence);
+    while (!work.tasks.empty() && work.tasks.front().sequence <= work.done) work.tasks.pop_front();
+    for (; !work.orders.empty() && work.orders.front().sequence <= work.done;
+         work.orders.pop_front()) {
+      ends.push_back(work.orders.front());
+    }
+  }
+}
+
+bool Overlap(const Access& a, const Access& b) {
+  const auto first = reinterpret_cast<uintptr_t>(a.address);
+  const auto second = reinterpret_cast<uintptr_t>(b.address);
+  return first < second + b.bytes && second < first + a.bytes;
+}
+
+const char* Verb(const Access& access) { return access.writes ? "writes" : "reads"; }
+
+std::string RaceText(const char* function, const Access& access, const CallSite& site,
+                     int32_t stream_id, const TaskNote& task, const Access& other) {
+  return fmt::format(
+      "race: {} at {} {} the {} bytes of {} at {}, which {} ({}, {} bytes at {}) {} as work of "
+      "stream {}, enqueued at {}; nothing has waited for that work. Call aclrtSynchronizeStream "
+      "before.",
+      function, site.Describe(), Verb(access), access.bytes, access.argument, access.address,
+      task.function, other.argument, other.bytes, other.address, Verb(other), stream_id,
+      task.site.Describe());
+}
+
+// The first conflict of an access with the tasks of a stream.
+std::string FindRace(RaceTable& table, const char* function, const Access& access,
+                     const CallSite& site, int32_t stream_id, const StreamWork& work) {
+  for (const NotedTask& task : work.tasks) {
+    for (const Access& other : task.note.accesses) {
+      if ((!access.writes && !other.writes) || !Overlap(access, other)) continue;
+      ++table.num_races;
+      if (!table.reported.emplace(site.address(), task.note.site.address()).second) return {};
+      return RaceText(function, access, site, stream_id, task.note, other);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+TaskNote::TaskNote(const Task& task) : function(task.api_function()) {
+  for (Access access : task.accesses()) {
+    access.block = nullptr;
+    accesses.push_back(std::move(access));
+  }
+  if (!accesses.empty()) site = CallSite::Here();
+}
+
+void NoteTask(int32_t stream_id, uint64_t sequence, TaskNote note) {
+  if (note.accesses.empty()) return;
+  RaceTable& table = Races();
+  const std::lock_guard lock(table.mutex);
+  StreamWork& work = table.streams[stream_id];
+  if (sequence <= work.done) return;
+  work.tasks.push_back({sequence, std::move(note)});
+  if (work.tasks.size() > kMaxTasksPerStream) work.tasks.pop_front();
+}
+
+void NoteOrder(int32_t stream_id, uint64_t sequence, int32_t other_id, uint64_t other_sequence) {
+  RaceTable& table = Races();
+  const std::lock_guard lock(table.mutex);
+  StreamWork& work = table.streams[stream_id];
+  if (sequence <= work.done) return NoteDoneLocked(table, other_id, other_sequence);
+  work.orders.push_back({sequence, other_id, other_sequence});
+  if (work.orders.size() > kMaxTasksPerStream) work.orders.pop_front();
+}
+
+void NoteDone(int32_t stream_id, uint64_t sequence) {
+  const std::lock_guard lock(Races().mutex);
+  NoteDoneLocked(Races(), stream_id, sequence);
+}
+
+void ForgetStream(int32_t stream_id) {
+  const std::lock_guard lock(Races().mutex);
+  Races().streams.erase(stream_id);
+}
+
+void CheckHostAccess(const char* function, std::span<const Access> accesses) {
+  const CallSite site = CallSite::Here();
+  std::vector<std::string> texts;
+  RaceTable& table = Races();
+  {
+    const std::lock_guard lock(table.mutex);
+    for (const auto& [stream_id, work] : table.streams) {
+      for (const Access& access : accesses) {
+        texts.push_back(FindRace(table, function, access, site, stream_id, work));
+      }
+    }
+  }
+  for (const std::string& text : texts) {
+    if (!text.empty()) Log(ACL_ERROR, "RUNTIME", text);
+  }
+}
+
+}  // namespace mlmargin::runtime
+
+uint64_t mlmargin::NumRaces() {
+  const std::lock_guard lock(mlmargin::runtime::Races().mutex);
+  return mlmargin::runtime::Races().num_races;
+}
