@@ -28,7 +28,7 @@ enum class LabelType { kInt32, kInt64 };
 
 enum class Reduction {
   kNone,  // loss[n] for each row.
-  kMean,  // One element: the sum of the rows' losses divided by their number.
+  kMean,  // One element: the sum of the rows' losses divided by their number, or by mean_rows.
   kSum,   // One element: the sum of the rows' losses.
 };
 
@@ -75,7 +75,14 @@ struct LossArguments {
   const void* grad_loss = nullptr;
   int64_t grad_loss_stride = 1;  // In elements, for kNone.
 
-  // Scratch for a loss with kMean or kSum: N doubles, 2 * N for kFloat64. Null: from the heap.
+  // For a batch that is computed in pieces, some rows at a time: the rows of the whole batch, by
+  // which kMean divides. 0: N. The gradient is then that of the whole batch, bit for bit; so is its
+  // loss, if ReduceParts() of sharded_loss.h makes it, with one part, from the row_losses of all
+  // pieces.
+  int64_t mean_rows = 0;
+
+  // Scratch for a loss with kMean or kSum: N doubles, 2 * N for kFloat64. Null: from the heap. Left
+  // with the sum of the hinges of each row.
   double* row_losses = nullptr;
   bool reject_bad_labels = false;  // Look at all labels first and write nothing if one is bad.
   int max_threads = 0;             // At most so many, the caller's among them; 0: NumThreads().
@@ -93,7 +100,7 @@ struct BadLabels {
 //
 // Loss: every finite one is within 1 ulp, in score_type, of the exact value for the scores as
 // stored. A pair counts when 1 - x[j] + x[i] > 0: NaN gives no contribution, +inf stays +inf. No
-// rows: kNone writes nothing, kSum 0, kMean NaN.
+// rows: kNone writes nothing, kSum 0, kMean NaN (0 for a piece of a batch that has some).
 //
 // Gradient: the counts of its formula are exact; what is stored is within 1 ulp of
 // count * grad_loss / C, for kMean / N. A label that is +inf or NaN has none; of a -inf label every

@@ -74,6 +74,7 @@ Status CheckArguments(const LossArguments& args) {
   Status status =
       FirstError({CheckAtLeast("rows", 0, args.rows), CheckAtLeast("classes", 1, args.classes),
                   CheckAtLeast("label_columns", 0, args.label_columns),
+                  CheckAtLeast("mean_rows", 0, args.mean_rows),
                   CheckAtLeast("max_threads", 0, args.max_threads), CheckScoreType(args.score_type),
                   CheckLabelType("label_type", args.label_type),
                   CheckLabelType("offset_type", args.offset_type), CheckReduction(args.reduction)});

@@ -205,8 +205,8 @@ Status Call<RowWork>::Run(BadLabels* bad_labels) {
     return {StatusCode::kOutOfMemory, "no memory for the label list of a row"};
   }
   if (KeepsRowSums()) {
-    StoreReduced<Sum>(row_sums_, args_.rows, args_.classes, args_.reduction, args_.score_type,
-                      args_.loss);
+    StoreReduced<Sum>(row_sums_, args_.rows, MeanRows(args_), args_.classes, args_.reduction,
+                      args_.score_type, args_.loss);
   }
   if (bad_labels != nullptr) *bad_labels = bad_labels_;
   return {};
@@ -223,7 +223,8 @@ Status MultilabelMarginLoss(const LossArguments& arguments, BadLabels* bad_label
     if (!status.ok()) return status;
     if (arguments.rows == 0) {
       if (arguments.loss != nullptr) {
-        kernel::StoreEmpty(arguments.reduction, arguments.score_type, arguments.loss);
+        kernel::StoreEmpty(arguments.reduction, arguments.mean_rows, arguments.score_type,
+                           arguments.loss);
       }
       return {};
     }

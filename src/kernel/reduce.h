@@ -14,11 +14,11 @@
 
 namespace mlmargin::kernel {
 
-// The loss of kMean or kSum from `rows` > 0 saved row sums: adds them in order, in runs of 4,096,
-// so that the error does not grow with their number.
+// The loss of kMean, which divides by `mean_rows`, or of kSum, from `rows` > 0 saved row sums: adds
+// them in order, in runs of 4,096, so that the error does not grow with their number.
 template <class Sum>
-void StoreReduced(const double* row_sums, int64_t rows, int64_t classes, Reduction reduction,
-                  ScoreType type, void* loss) {
+void StoreReduced(const double* row_sums, int64_t rows, int64_t mean_rows, int64_t classes,
+                  Reduction reduction, ScoreType type, void* loss) {
   constexpr int64_t kRun = 4096;
   const DefaultFloatEnvironment environment;
   Sum total;
@@ -30,15 +30,15 @@ void StoreReduced(const double* row_sums, int64_t rows, int64_t classes, Reducti
     total += run_sum;
   }
   double divisor = static_cast<double>(classes);
-  if (reduction == Reduction::kMean) divisor *= static_cast<double>(rows);
+  if (reduction == Reduction::kMean) divisor *= static_cast<double>(mean_rows);
   StoreLoss(total.DividedBy(divisor), type, loss);
 }
 
-// The loss of no rows: nothing for kNone, else an empty sum, or 0/0 for the mean.
-inline void StoreEmpty(Reduction reduction, ScoreType type, void* loss) {
+// The loss of no rows: nothing for kNone, else an empty sum, divided by `mean_rows` for the mean.
+inline void StoreEmpty(Reduction reduction, int64_t mean_rows, ScoreType type, void* loss) {
   if (reduction == Reduction::kNone) return;
-  StoreLoss(reduction == Reduction::kSum ? 0.0 : std::numeric_limits<double>::quiet_NaN(), type,
-            loss);
+  const bool undefined = reduction == Reduction::kMean && mean_rows == 0;
+  StoreLoss(undefined ? std::numeric_limits<double>::quiet_NaN() : 0.0, type, loss);
 }
 
 }  // namespace mlmargin::kernel

@@ -59,6 +59,11 @@ inline int64_t AllClasses(const LossArguments& args, const Shard* shard) {
   return shard == nullptr ? args.classes : shard->classes;
 }
 
+// The rows that a mean is divided by.
+inline int64_t MeanRows(const LossArguments& args) {
+  return args.mean_rows != 0 ? args.mean_rows : args.rows;
+}
+
 // The gradient by the loss of row n, and what it is divided by before it counts a pair.
 struct GradLoss {
   double value = 1;
@@ -66,7 +71,7 @@ struct GradLoss {
 
   GradLoss(const LossArguments& args, int64_t classes, int64_t n)
       : divisor(static_cast<double>(classes)) {
-    if (args.reduction == Reduction::kMean) divisor *= static_cast<double>(args.rows);
+    if (args.reduction == Reduction::kMean) divisor *= static_cast<double>(MeanRows(args));
     if (args.grad_loss == nullptr) return;
     const int64_t at = args.reduction == Reduction::kNone ? n * args.grad_loss_stride : 0;
     value = LoadScoreAsDouble(args.score_type,

@@ -118,7 +118,7 @@ Status Reduce(const double* part_sums, int64_t rows, int64_t parts, int64_t clas
     }
   }
   if (reduction != Reduction::kNone) {
-    StoreReduced<Sum>(row_sums.data(), rows, classes, reduction, score_type, loss);
+    StoreReduced<Sum>(row_sums.data(), rows, rows, classes, reduction, score_type, loss);
   }
   return {};
 }
@@ -173,7 +173,7 @@ Status ReduceParts(const double* part_sums, int64_t rows, int64_t parts, int64_t
     }
     if (!status.ok()) return status;
     if (rows == 0) {
-      kernel::StoreEmpty(reduction, score_type, loss);
+      kernel::StoreEmpty(reduction, rows, score_type, loss);
       return {};
     }
     return score_type == ScoreType::kFloat64
