@@ -9,7 +9,7 @@ cd "${repository}"
 
 # shellcheck disable=SC2034  # For the scripts.
 build_packages=(cmake ninja-build make g++ clang libhwy-dev libtbb-dev libfmt-dev libspdlog-dev
-                nlohmann-json3-dev libcli11-dev pkg-config)
+                nlohmann-json3-dev libcli11-dev libxtensor-dev libzip-dev pkg-config)
 # For the PyTorch package and its example.
 python_packages=(python3-torch libtorch-dev python3-tqdm python3-matplotlib)
 # shellcheck disable=SC2034

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command mlmargin.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "commands.h"
+#include "mlmargin/version.h"
+
+namespace mlmargin::tools {
+namespace {
+
+constexpr int kExitError = 2;
+
+constexpr char kFilesHelp[] = R"(
+SCORES is a .npy file of rows x classes (or of one row): float16, float32, float64, or uint16 with the
+bits of bfloat16. LABELS is one of
+  a .npy file of int32 or int64, a list of class numbers a row, padded by -1;
+  the indices of a CSR matrix, whose offsets are given with --offsets;
+  a .npz file that scipy.sparse.save_npz wrote of a CSR matrix;
+  with --multihot, a matrix like the scores, 0 where a class is no label.
+FILE.npz:NAME is an array in a .npz file.
+)";
+
+constexpr char kLossExamples[] = R"(
+Examples:
+  mlmargin loss scores.npy labels.npy
+  mlmargin loss scores.npy labels.npy --reduction none --output losses.npy
+  mlmargin loss scores.npy labels.npz --gradient gradient.npy
+  mlmargin loss batch.npz:scores batch.npz:labels --multihot --json
+)";
+
+constexpr char kCheckExamples[] = R"(
+Exit status: 0 nothing is wrong, 1 something is, 2 the files cannot be used.
+
+Examples:
+  mlmargin check scores.npy labels.npy
+  mlmargin check scores.npy indices.npy --offsets offsets.npy --json
+)";
+
+void AddFiles(CLI::App* command, BatchFiles* files) {
+  command->add_option("SCORES", files->scores, "File of the scores")->required();
+  command->add_option("LABELS", files->labels, "File of the labels")->required();
+  command->add_option("--offsets", files->offsets, "File of the offsets of CSR labels");
+  command->add_flag("--multihot", files->multihot, "LABELS is a matrix of 0 and 1");
+}
+
+void AddJson(CLI::App* command, bool* json) { command->add_flag("--json", *json, "Print JSON"); }
+
+void AddThreads(CLI::App* command, int* threads) {
+  command->add_option("--threads", *threads, "At most so many threads")->check(CLI::PositiveNumber);
+}
+
+void AddLoss(CLI::App* app, LossOptions* options) {
+  CLI::App* const command =
+      app->add_subcommand("loss", "Compute the loss, and the mask or the gradient where asked for");
+  AddFiles(command, &options->files);
+  const std::map<std::string, Reduction> reductions = {
+      {"none", Reduction::kNone}, {"mean", Reduction::kMean}, {"sum", Reduction::kSum}};
+  command->add_option("--reduction", options->reduction, "none, mean (default) or sum")
+      ->transform(CLI::CheckedTransformer(reductions).description(""));
+  command->add_option("--output", options->output,
+                      "Write the loss to this .npy file; - prints it (default)");
+  command->add_option("--mask", options->mask,
+                      "Write the mask, 1 at labels, to this .npy file; - prints it");
+  command->add_option("--gradient", options->gradient,
+                      "Write the gradient of the loss to this .npy file; - prints it");
+  AddThreads(command, &options->threads);
+  AddJson(command, &options->json);
+  command->footer(std::string(kFilesHelp) + kLossExamples);
+}
+
+void AddCheck(CLI::App* app, CheckOptions* options) {
+  CLI::App* const command = app->add_subcommand("check", "Tell what is wrong with labels");
+  AddFiles(command, &options->files);
+  AddJson(command, &options->json);
+  command->footer(std::string(kFilesHelp) + kCheckExamples);
+}
+
+void AddBench(CLI::App* app, BenchOptions* options) {
+  CLI::App* const command =
+      app->add_subcommand("bench", "Time the loss on the shapes of published data sets");
+  command->add_option("--filter", options->filter, "Only shapes with this in their name");
+  AddThreads(command, &options->threads);
+  AddJson(command, &options->json);
+  command->footer(
+      "\nExamples:\n  mlmargin bench\n  mlmargin bench --filter half-dense --threads 1\n");
+}
+
+int Run(int argc, char** argv) {
+  CLI::App app("The multilabel margin loss of scores and labels in NumPy files.", "mlmargin");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", fmt::format("mlmargin {}.{}.{}", MLMARGIN_VERSION_MAJOR,
+                                                MLMARGIN_VERSION_MINOR, MLMARGIN_VERSION_PATCH));
+  app.footer("\nmlmargin COMMAND --help has the options and examples of a command.\n");
+  LossOptions loss;
+  CheckOptions check;
+  BenchOptions bench;
+  bool info_json = false;
+  AddLoss(&app, &loss);
+  AddCheck(&app, &check);
+  AddBench(&app, &bench);
+  AddJson(app.add_subcommand("info", "Show version, SIMD targets, threads and settings"),
+          &info_json);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kExitError;
+  }
+  if (app.got_subcommand("loss")) return RunLoss(loss);
+  if (app.got_subcommand("check")) return RunCheck(check);
+  if (app.got_subcommand("bench")) return RunBench(bench);
+  return RunInfo(info_json);
+}
+
+}  // namespace
+}  // namespace mlmargin::tools
+
+int main(int argc, char** argv) {
+  try {
+    const int status = mlmargin::tools::Run(argc, argv);
+    if (std::fflush(stdout) == 0) return status;
+    fmt::print(stderr, "mlmargin: the output could not be written\n");
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "mlmargin: {}\n", error.what());
+  }
+  return mlmargin::tools::kExitError;
+}
