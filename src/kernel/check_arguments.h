@@ -25,13 +25,13 @@ Status CheckArguments(const LossArguments& args);
 Status CheckShard(const ShardArguments& args);
 
 // Errors are values: what a call's body throws is that memory (for the list of ranges, the thread
-// pool, words) or a thread could not be had.
+// pool, words) or a thread could not be had. The words fit a string without memory.
 template <class Body>
 Status Guarded(const Body& body) {
   try {
     return body();
   } catch (...) {
-    return {StatusCode::kOutOfMemory, ""};
+    return {StatusCode::kOutOfMemory, "no memory"};
   }
 }
 

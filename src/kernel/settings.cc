@@ -55,6 +55,7 @@ void ReadVariable(const char* name, const char* expected, Settings* settings,
 }
 
 void ReadEnvironment(Settings* settings) {
+  settings->errors.clear();  // Of a try that ran out of memory.
   ReadVariable("MLMARGIN_NUM_THREADS", "a whole number from 1", settings, ParseThreads);
   ReadVariable("MLMARGIN_LABEL_CHECK", "ignore, warn or error", settings, ParseLabelCheck);
   if (const char* const target = std::getenv("MLMARGIN_TARGET")) {
