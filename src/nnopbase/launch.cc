@@ -98,9 +98,10 @@ Status CheckAllData(const Executor::Plan& plan, OperatorTask* task) {
   return {};
 }
 
-// Finds the executor and takes from it what one run needs.
-Status BeginExecutor(const char* function, const aclOpExecutor* handle, OperatorTask* task,
-                     std::shared_ptr<Executor>* executor) {
+// Finds the executor and takes from it the addresses for one run. Needs no memory for a one-shot
+// executor, so that such a one is spent whatever fails.
+Status BeginExecutor(const char* function, const aclOpExecutor* handle,
+                     std::vector<void*>* addresses, std::shared_ptr<Executor>* executor) {
   MLMARGIN_RETURN_IF_ERROR(CheckNotNull("executor", handle));
   *executor = Executors().Find(handle);
   if (*executor == nullptr) return DeadExecutor(handle);
@@ -110,11 +111,9 @@ Status BeginExecutor(const char* function, const aclOpExecutor* handle, Operator
     return InnerNullError(fmt::format("executor: must come from phase 1 of {}, got that of {}",
                                       function, plan.function));
   }
-  const Executor::Turn turn = (*executor)->Begin(&task->addresses);
+  const Executor::Turn turn = (*executor)->Begin(addresses);
   if (turn == Executor::Turn::kNone) return DeadExecutor(handle);
   if (turn == Executor::Turn::kOnly) Executors().Remove(handle);
-  task->phase2 = function;
-  task->op = plan.op;
   return {};
 }
 
@@ -122,11 +121,15 @@ Status BeginExecutor(const char* function, const aclOpExecutor* handle, Operator
 
 Status Launch(const char* function, void* workspace, uint64_t workspace_bytes,
               aclOpExecutor* handle, aclrtStream stream_handle) {
-  auto task = std::make_unique<OperatorTask>();
+  std::vector<void*> addresses;
   std::shared_ptr<Executor> executor;
   std::shared_ptr<runtime::Stream> stream;
-  MLMARGIN_RETURN_IF_ERROR(BeginExecutor(function, handle, task.get(), &executor));
+  MLMARGIN_RETURN_IF_ERROR(BeginExecutor(function, handle, &addresses, &executor));
   const Executor::Plan& plan = executor->plan();
+  auto task = std::make_unique<OperatorTask>();
+  task->phase2 = function;
+  task->op = plan.op;
+  task->addresses = std::move(addresses);
   task->ranges.reserve(plan.arguments.size() + 1);
   MLMARGIN_RETURN_IF_ERROR(
       CheckWorkspace(workspace, workspace_bytes, plan.workspace_bytes, task.get()));
