@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "runtime/never_destroyed.h"
+
 namespace mlmargin::nnopbase {
 
 Executor::Executor(Plan plan) : plan_(std::move(plan)) {
@@ -51,8 +53,8 @@ void Executor::SetAddress(size_t argument_index, void* address) {
 }
 
 runtime::HandleTable<Executor>& Executors() {
-  static auto& table = *new runtime::HandleTable<Executor>;
-  return table;
+  static runtime::NeverDestroyed<runtime::HandleTable<Executor>> table;
+  return table.get();
 }
 
 Status CreateExecutor(const char* function, std::vector<Argument> inputs,

@@ -10,6 +10,7 @@
 #include "nnopbase/c_api.h"
 #include "nnopbase/tensor.h"
 #include "nnopbase/value_arrays.h"
+#include "runtime/never_destroyed.h"
 
 using mlmargin::nnopbase::AclnnCall;
 using mlmargin::nnopbase::CheckNotNull;
@@ -44,8 +45,9 @@ using Members = std::vector<const typename ListTraits<Handle>::Member*>;
 
 template <typename Handle>
 auto& Lists() {
-  static auto& table = *new mlmargin::runtime::HandleTable<const Members<Handle>>;
-  return table;
+  static mlmargin::runtime::NeverDestroyed<mlmargin::runtime::HandleTable<const Members<Handle>>>
+      table;
+  return table.get();
 }
 
 template <typename Handle>
@@ -82,15 +84,16 @@ aclnnStatus DestroyList(const char* function, const Handle* array) {
     if (array == nullptr) return Status();
     const auto members = Lists<Handle>().Remove(array);
     if (members == nullptr) return DeadHandle("array", Traits::kKind, array);
-    Status status;
+    size_t missing = members->size();  // The first one that is gone.
     for (size_t i = 0; i < members->size(); ++i) {
-      if (Traits::Members().Remove((*members)[i]) != nullptr || !status.ok()) continue;
-      status = Invalid(
-          "array: its members must not be destroyed apart from it, got a {} whose {} number {} was "
-          "destroyed before; the others are destroyed now",
-          Traits::kKind, Traits::kMemberKind, i);
+      const bool gone = Traits::Members().Remove((*members)[i]) == nullptr;
+      if (gone && missing == members->size()) missing = i;
     }
-    return status;
+    if (missing == members->size()) return Status();
+    return Invalid(
+        "array: its members must not be destroyed apart from it, got a {} whose {} number {} was "
+        "destroyed before; the others are destroyed now",
+        Traits::kKind, Traits::kMemberKind, missing);
   });
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "nnopbase/errors.h"
+#include "runtime/never_destroyed.h"
 
 namespace mlmargin::nnopbase {
 namespace {
@@ -48,8 +49,8 @@ std::vector<int64_t> ContiguousStrides(const std::vector<int64_t>& shape) {
 }  // namespace
 
 runtime::HandleTable<const Tensor>& Tensors() {
-  static auto& table = *new runtime::HandleTable<const Tensor>;
-  return table;
+  static runtime::NeverDestroyed<runtime::HandleTable<const Tensor>> table;
+  return table.get();
 }
 
 Status FindTensor(const aclTensor* handle, const char* argument,

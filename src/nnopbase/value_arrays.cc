@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nnopbase/c_api.h"
+#include "runtime/never_destroyed.h"
 
 using mlmargin::nnopbase::AclnnCall;
 using mlmargin::nnopbase::CheckNotNull;
@@ -71,8 +72,8 @@ struct ArrayTraits<aclBoolArray> {
 template <typename Handle>
 auto& Arrays() {
   using Table = mlmargin::runtime::HandleTable<const typename ArrayTraits<Handle>::Elements>;
-  static auto& table = *new Table;
-  return table;
+  static mlmargin::runtime::NeverDestroyed<Table> table;
+  return table.get();
 }
 
 template <typename Value>
@@ -118,8 +119,8 @@ aclnnStatus GetArraySize(const char* function, const Handle* array, uint64_t* si
 }  // namespace
 
 mlmargin::runtime::HandleTable<const Scalar>& mlmargin::nnopbase::Scalars() {
-  static auto& table = *new runtime::HandleTable<const Scalar>;
-  return table;
+  static runtime::NeverDestroyed<runtime::HandleTable<const Scalar>> table;
+  return table.get();
 }
 
 aclScalar* aclCreateScalar(void* value, aclDataType dataType) {

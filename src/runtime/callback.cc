@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "runtime/c_api.h"
+#include "runtime/never_destroyed.h"
 #include "runtime/report_queue.h"
 #include "runtime/stream.h"
 
@@ -25,8 +26,8 @@ struct ReportThreads {
 };
 
 ReportThreads& Threads() {
-  static ReportThreads& threads = *new ReportThreads;
-  return threads;
+  static NeverDestroyed<ReportThreads> threads;
+  return threads.get();
 }
 
 void ForgetUnused(ReportThreads& threads) {  // Lock held.
@@ -56,14 +57,16 @@ class HostFunctionTask : public Task {
 
 class PostCallbackTask : public Task {
  public:
-  explicit PostCallbackTask(std::shared_ptr<Ticket> ticket) : ticket_(std::move(ticket)) {}
+  explicit PostCallbackTask(const std::shared_ptr<Ticket>& ticket)
+      : queue_(ticket->queue()), ticket_{ticket} {}
   Status Run() override {
-    ticket_->queue()->Post(ticket_);
+    queue_->Post(std::move(ticket_));
     return {};
   }
 
  private:
-  const std::shared_ptr<Ticket> ticket_;
+  const std::shared_ptr<ReportQueue> queue_;
+  ReportQueue::Tickets ticket_;
 };
 
 class CallbackWaitTask : public WaitTask {
@@ -71,12 +74,13 @@ class CallbackWaitTask : public WaitTask {
   explicit CallbackWaitTask(std::shared_ptr<Ticket> ticket) : ticket_(std::move(ticket)) {}
   ~CallbackWaitTask() override { ticket_->GiveUp(); }
   bool Ready(const std::shared_ptr<Stream>& waiter) override {
-    return ticket_->finished().IsSetOrRegister(waiter);
+    return ticket_->finished().IsSetOrRegister(waiter_, waiter);
   }
   Status Run() override { return {}; }
 
  private:
   const std::shared_ptr<Ticket> ticket_;
+  Signal::Waiter waiter_;
 };
 
 // ---- Calls -----------------------------------------------------------------------------------

@@ -5,24 +5,19 @@
 
 #include "acl/acl.h"
 #include "runtime/init.h"
+#include "runtime/never_destroyed.h"
 #include "runtime/thread_state.h"
 
 namespace mlmargin::runtime {
 
 HandleTable<Context>& Contexts() {
-  static HandleTable<Context>& contexts = *new HandleTable<Context>;
-  return contexts;
+  static NeverDestroyed<HandleTable<Context>> contexts;
+  return contexts.get();
 }
 
 HandleTable<Stream>& Streams() {
-  static HandleTable<Stream>& streams = *new HandleTable<Stream>;
-  return streams;
-}
-
-std::vector<std::shared_ptr<Stream>> StreamsOfDevice(int32_t device_id) {
-  std::vector<std::shared_ptr<Stream>> streams = Streams().All();
-  std::erase_if(streams, [&](const auto& stream) { return stream->device_id() != device_id; });
-  return streams;
+  static NeverDestroyed<HandleTable<Stream>> streams;
+  return streams.get();
 }
 
 Status Context::Create(int32_t device_id, Kind kind, std::shared_ptr<Context>* context) {
@@ -31,8 +26,13 @@ Status Context::Create(int32_t device_id, Kind kind, std::shared_ptr<Context>* c
   made->kind_ = kind;
   MLMARGIN_RETURN_IF_ERROR(
       Stream::Create(made, /*priority=*/0, /*flags=*/0, &made->default_stream_));
-  made->default_stream_handle_ = Streams().Insert(made->default_stream_);
   made->handle_ = Contexts().Insert(made);
+  try {
+    made->default_stream_handle_ = Streams().Insert(made->default_stream_);
+  } catch (...) {  // Out of memory.
+    Contexts().Remove(made->handle_);
+    throw;
+  }
   *context = std::move(made);
   return {};
 }
@@ -52,7 +52,7 @@ void Context::Release(Stream::CloseMode mode) {
   const std::shared_ptr<Context> self = shared_from_this();
   const auto streams =
       Streams().RemoveIf([&](const Stream& stream) { return stream.InContext(self); });
-  for (const std::shared_ptr<Stream>& stream : streams) stream->Close(mode);
+  for (const auto& [handle, stream] : streams) stream->Close(mode);
 }
 
 Status CurrentContext(std::shared_ptr<Context>* context) {

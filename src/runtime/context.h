@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <vector>
 
 #include "runtime/handle_table.h"
 #include "runtime/status.h"
@@ -74,9 +73,6 @@ HandleTable<Context>& Contexts();
 
 // All streams of the process, default streams included, by handle.
 HandleTable<Stream>& Streams();
-
-// Those of one device.
-std::vector<std::shared_ptr<Stream>> StreamsOfDevice(int32_t device_id);
 
 // 100001 before aclInit or aclnnInit and after the last finalize.
 Status CheckInitialized();

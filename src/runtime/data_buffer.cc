@@ -6,6 +6,7 @@
 
 #include "runtime/c_api.h"
 #include "runtime/handle_table.h"
+#include "runtime/never_destroyed.h"
 
 namespace mlmargin::runtime {
 namespace {
@@ -17,8 +18,8 @@ struct DataBuffer {
 };
 
 HandleTable<const DataBuffer>& Buffers() {
-  static HandleTable<const DataBuffer>& buffers = *new HandleTable<const DataBuffer>;
-  return buffers;
+  static NeverDestroyed<HandleTable<const DataBuffer>> buffers;
+  return buffers.get();
 }
 
 Status CheckContent(const void* data, size_t size) {

@@ -11,6 +11,7 @@
 
 #include "acl/acl.h"
 #include "runtime/errors.h"
+#include "runtime/never_destroyed.h"
 #include "runtime/settings.h"
 
 namespace mlmargin::runtime {
@@ -27,8 +28,8 @@ struct DeviceTable {
 };
 
 DeviceTable& Table() {
-  static DeviceTable& table = *new DeviceTable;
-  return table;
+  static NeverDestroyed<DeviceTable> table;
+  return table.get();
 }
 
 // Called with the table's lock held. The runtime's state is looked at under the lock too: a
@@ -41,14 +42,14 @@ Status SetUpLocked(DeviceTable& table, int32_t device_id, Device** device) {
   return Context::Create(device_id, Context::Kind::kPrimary, &(*device)->primary);
 }
 
-// Called with the table's lock held: leaves the device as never set.
+// Called with the table's lock held: leaves the device as never set. The list of contexts alone
+// needs memory, and without it nothing has been taken.
 DeviceRemains TakeLocked(DeviceTable& table, int32_t device_id) {
   DeviceRemains remains;
+  remains.contexts =
+      Contexts().CopyIf([&](const Context& context) { return context.device_id() == device_id; });
   table.devices[static_cast<size_t>(device_id)] = Device();
-  for (std::shared_ptr<Context>& context : Contexts().All()) {
-    if (context->device_id() == device_id) remains.contexts.push_back(std::move(context));
-  }
-  remains.blocks = TakeDeviceMemory(device_id);
+  remains.memory = TakeDeviceMemory(device_id);
   remains.events = TakeEvents(device_id);
   return remains;
 }
@@ -64,9 +65,9 @@ int32_t RemainingMs(int32_t timeout_ms, std::chrono::steady_clock::time_point st
 }  // namespace
 
 DeviceRemains::~DeviceRemains() {
-  for (const std::shared_ptr<Context>& context : contexts) {
+  for (const auto& [handle, context] : contexts) {
     context->Release(mode);
-    if (context->kind() == Context::Kind::kPrimary) Contexts().Remove(context->handle());
+    if (context->kind() == Context::Kind::kPrimary) Contexts().Remove(handle);
   }
 }
 
@@ -122,23 +123,24 @@ DeviceRemains TakeAllDevices() {
   for (Device& device : table.devices) device = Device();
   // A released explicit context goes too, so that none outlives its owner's mistake.
   all.contexts = Contexts().RemoveIf([](const Context&) { return true; });
-  all.blocks = TakeDeviceMemory(std::nullopt);
+  all.memory = TakeDeviceMemory(std::nullopt);
   all.events = TakeEvents(std::nullopt);
   return all;
 }
 
 Status SynchronizeDevice(int32_t device_id, int32_t timeout_ms) {
   const auto start = std::chrono::steady_clock::now();
-  const std::vector<std::shared_ptr<Stream>> streams = StreamsOfDevice(device_id);
+  const auto streams =
+      Streams().CopyIf([&](const Stream& stream) { return stream.device_id() == device_id; });
   Status first_error;
-  for (const std::shared_ptr<Stream>& stream : streams) {
+  for (const auto& [handle, stream] : streams) {
     Status status = stream->Wait(Stream::kAllTasks, RemainingMs(timeout_ms, start));
     if (status.code() == ACL_ERROR_RT_STREAM_SYNC_TIMEOUT) return status;
     if (!status.ok() && first_error.ok()) first_error = std::move(status);
   }
   // One failure a call: those of further streams wait for the next one.
-  for (size_t i = 0; i < streams.size() && first_error.ok(); ++i) {
-    first_error = streams[i]->TakeFailure(Stream::kAllTasks);
+  for (const auto& [handle, stream] : streams) {
+    if (first_error.ok()) first_error = stream->TakeFailure(Stream::kAllTasks);
   }
   return first_error;
 }

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "runtime/context.h"
 #include "runtime/event.h"
@@ -42,12 +41,12 @@ struct DeviceRemains {
   ~DeviceRemains();
 
   Stream::CloseMode mode = Stream::CloseMode::kDrain;
-  std::vector<std::shared_ptr<Context>> contexts;
-  std::vector<std::shared_ptr<const Block>> blocks;
-  std::vector<std::shared_ptr<Event>> events;
+  HandleTable<Context>::Objects contexts;
+  DeviceMemory memory;
+  HandleTable<Event>::Objects events;
 };
 
-// The remains of all devices, for the last finalize.
+// The remains of all devices, for the last finalize. Needs no memory.
 DeviceRemains TakeAllDevices();
 
 }  // namespace mlmargin::runtime

@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <deque>
 #include <exception>
+#include <iterator>
+#include <list>
 #include <mutex>
 #include <new>
 #include <string>
@@ -16,6 +17,7 @@
 #include <utility>
 
 #include "acl/acl.h"
+#include "runtime/never_destroyed.h"
 #include "runtime/private_api.h"
 #include "runtime/thread_state.h"
 #include "runtime/timestamp.h"
@@ -98,15 +100,15 @@ aclLogLevel LevelOf(int32_t code) {
 struct ProcessMessages {
   std::atomic<MessageScope> scope = MessageScope::kThread;
   std::mutex mutex;
-  std::deque<std::string> texts;  // Newest first; guarded by mutex.
+  std::list<std::string> texts;  // Newest first; guarded by mutex.
 };
 
 ProcessMessages& Process() {
-  static ProcessMessages& messages = *new ProcessMessages;  // Never destroyed: workers report.
-  return messages;
+  static NeverDestroyed<ProcessMessages> messages;  // Workers report while the process ends.
+  return messages.get();
 }
 
-void Keep(std::deque<std::string>& texts, std::string text) {
+void Keep(std::list<std::string>& texts, std::string text) {
   texts.push_front(std::move(text));
   if (texts.size() > kMaxPendingTexts) texts.pop_back();
 }
@@ -114,20 +116,34 @@ void Keep(std::deque<std::string>& texts, std::string text) {
 void KeepInScope(std::string text) {
   ProcessMessages& process = Process();
   if (process.scope.load(std::memory_order_relaxed) == MessageScope::kThread) {
-    Keep(ThisThread().pending_texts, std::move(text));
+    Keep(TextsOfThisThread().pending, std::move(text));
     return;
   }
   const std::lock_guard lock(process.mutex);
   Keep(process.texts, std::move(text));
 }
 
-std::deque<std::string> TakeInScope() {
+// Moves the texts into one; without memory for that they stay where they are.
+std::string JoinAndForget(std::list<std::string>& texts) {
+  std::string joined;
+  if (texts.empty()) return joined;
+  joined = texts.front();
+  if (texts.size() > 1) joined += "\nTraceBack (most recent call last):";
+  for (auto text = std::next(texts.begin()); text != texts.end(); ++text) {
+    joined += "\n        " + *text;
+  }
+  joined += '\n';
+  texts.clear();
+  return joined;
+}
+
+std::string TakeInScope() {
   ProcessMessages& process = Process();
   if (process.scope.load(std::memory_order_relaxed) == MessageScope::kThread) {
-    return std::exchange(ThisThread().pending_texts, {});
+    return JoinAndForget(TextsOfThisThread().pending);
   }
   const std::lock_guard lock(process.mutex);
-  return std::exchange(process.texts, {});
+  return JoinAndForget(process.texts);
 }
 
 }  // namespace
@@ -137,14 +153,9 @@ void SetMessageScope(MessageScope scope) {
 }
 
 const char* TakeRecentMessages() {
-  const std::deque<std::string> texts = TakeInScope();
-  if (texts.empty()) return nullptr;
-  std::string& joined = ThisThread().returned_text;
-  joined = texts.front();
-  if (texts.size() > 1) joined += "\nTraceBack (most recent call last):";
-  for (size_t i = 1; i < texts.size(); ++i) joined += "\n        " + texts[i];
-  joined += '\n';
-  return joined.c_str();
+  std::string& returned = TextsOfThisThread().returned;
+  returned = TakeInScope();
+  return returned.empty() ? nullptr : returned.c_str();
 }
 
 int32_t LastError() { return ThisThread().last_error; }
@@ -152,8 +163,8 @@ int32_t LastError() { return ThisThread().last_error; }
 void ClearLastError() { ThisThread().last_error = 0; }
 
 int32_t Report(const char* function, const Status& status, const char* file, int line) noexcept {
+  ThisThread().last_error = status.code();
   try {
-    ThisThread().last_error = status.code();
     Log(LevelOf(status.code()), ModuleOf(status.message_code()),
         fmt::format("{}: {} (code {})", function, status.text(), status.code()), file, line);
     KeepInScope(fmt::format("[PID: {}] {} {}({}): {}: {}", getpid(), LocalTimestamp(),

@@ -9,6 +9,7 @@
 #include "runtime/debug_settings.h"
 #include "runtime/device_quota.h"
 #include "runtime/errors.h"
+#include "runtime/never_destroyed.h"
 #include "runtime/race_check.h"
 
 namespace mlmargin::runtime {
@@ -17,8 +18,8 @@ namespace {
 constexpr uint32_t kMaxEventsPerDevice = 65536;
 
 DeviceQuota& EventQuota() {
-  static DeviceQuota& quota = *new DeviceQuota(kMaxEventsPerDevice);
-  return quota;
+  static NeverDestroyed<DeviceQuota> quota(kMaxEventsPerDevice);
+  return quota.get();
 }
 
 uint32_t NextEventId() {
@@ -127,13 +128,17 @@ class EventWaitTask : public WaitTask {
            record_->state.load(std::memory_order_acquire) == EventRecord::State::kDropped;
   }
   bool IsOver(const std::shared_ptr<Stream>& waiter) {
-    if (record_ != nullptr && !record_->finished.IsSetOrRegister(waiter)) return false;
+    if (record_ != nullptr && !record_->finished.IsSetOrRegister(record_waiter_, waiter)) {
+      return false;
+    }
     if (IsDropped() || event_->kind_ == Event::Kind::kEx) return true;
-    return event_->flag_.IsSetOrRegister(waiter);
+    return event_->flag_.IsSetOrRegister(flag_waiter_, waiter);
   }
 
   const std::shared_ptr<Event> event_;
   const std::shared_ptr<EventRecord> record_;
+  Signal::Waiter record_waiter_;
+  Signal::Waiter flag_waiter_;
   bool is_over_ = false;
 };
 
@@ -277,11 +282,11 @@ Status Event::CompletionTime(const char* argument, Stream::Clock::time_point* ti
 }
 
 HandleTable<Event>& Events() {
-  static HandleTable<Event>& events = *new HandleTable<Event>;
-  return events;
+  static NeverDestroyed<HandleTable<Event>> events;
+  return events.get();
 }
 
-std::vector<std::shared_ptr<Event>> TakeEvents(std::optional<int32_t> device_id) {
+HandleTable<Event>::Objects TakeEvents(std::optional<int32_t> device_id) {
   return Events().RemoveIf(
       [&](const Event& event) { return !device_id || event.device_id() == *device_id; });
 }

@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <vector>
 
 #include "runtime/handle_table.h"
 #include "runtime/status.h"
@@ -91,7 +90,7 @@ class Event : public std::enable_shared_from_this<Event> {
 HandleTable<Event>& Events();
 
 // Takes a device's events (no device: all) out of the table, when it is released.
-std::vector<std::shared_ptr<Event>> TakeEvents(std::optional<int32_t> device_id);
+HandleTable<Event>::Objects TakeEvents(std::optional<int32_t> device_id);
 
 // How many more events the device can have.
 uint32_t AvailableEvents(int32_t device_id);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <new>
 
 #include "runtime/private_api.h"
 #include "runtime/timestamp.h"
@@ -13,20 +14,30 @@
 namespace mlmargin::runtime {
 namespace {
 
+std::atomic<bool> marks_children = false;
 std::atomic<bool> in_forked_child = false;
 
 // The function that was called last; a literal, since it comes from ApiCall.
 thread_local const char* called_function = nullptr;
 
-void MarkChild() { in_forked_child.store(true, std::memory_order_relaxed); }
+void MarkChild() {
+  if (marks_children.load(std::memory_order_relaxed)) {
+    in_forked_child.store(true, std::memory_order_relaxed);
+  }
+}
 
 }  // namespace
 
 bool InForkedChild() noexcept { return in_forked_child.load(std::memory_order_relaxed); }
 
-void InstallForkGuard() {
-  [[maybe_unused]] static const int result = pthread_atfork(nullptr, nullptr, &MarkChild);
+void PrepareForkGuard() {
+  static bool prepared = false;
+  if (prepared) return;
+  if (pthread_atfork(nullptr, nullptr, &MarkChild) != 0) throw std::bad_alloc();
+  prepared = true;
 }
+
+void EnableForkGuard() noexcept { marks_children.store(true, std::memory_order_relaxed); }
 
 int32_t ReportForkedChild(const char* function) noexcept {
   called_function = function;

@@ -6,8 +6,12 @@
 
 namespace mlmargin::runtime {
 
-// From now on children of this process are marked; called by every init, works once.
-void InstallForkGuard();
+// What every init does first, under its lock: from there on EnableForkGuard cannot fail. Throws
+// std::bad_alloc.
+void PrepareForkGuard();
+
+// From now on children of this process are marked.
+void EnableForkGuard() noexcept;
 
 // What aclGetRecentErrMsg answers in such a child. No lock, no allocation.
 const char* ForkedChildMessage() noexcept;

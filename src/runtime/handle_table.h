@@ -7,21 +7,24 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "runtime/private_api.h"
 
 namespace mlmargin::runtime {
 
 // Live objects of one kind by handle. Thread-safe: each shard has its own lock, held only for
-// the look-up. An object found stays alive while the caller holds it, removed or not.
+// the look-up. An object found stays alive while the caller holds it, removed or not. Only Insert
+// and CopyIf need memory.
 template <typename T>
 class HandleTable {
  public:
+  // A tree, whose nodes move between two of them without memory.
+  using Objects = std::map<const void*, std::shared_ptr<T>>;
+
   void* Insert(std::shared_ptr<T> object) {
     void* const handle = NewHandle();
     Shard& shard = ShardOf(handle);
@@ -60,26 +63,41 @@ class HandleTable {
 
   // Takes out all objects for which `predicate` holds; it runs under a lock, so it is short.
   template <typename Predicate>
-  std::vector<std::shared_ptr<T>> RemoveIf(Predicate predicate) {
-    std::vector<std::shared_ptr<T>> removed;
+  Objects RemoveIf(Predicate predicate) {
+    Objects removed;
     for (Shard& shard : shards_) {
       const std::lock_guard lock(shard.mutex);
-      std::erase_if(shard.objects, [&](auto& entry) {
-        if (!predicate(*entry.second)) return false;
-        removed.push_back(std::move(entry.second));
-        return true;
-      });
+      for (auto it = shard.objects.begin(); it != shard.objects.end();) {
+        const auto here = it++;
+        if (predicate(*here->second)) removed.insert(shard.objects.extract(here));
+      }
     }
     return removed;
   }
 
-  std::vector<std::shared_ptr<T>> All() const {
-    std::vector<std::shared_ptr<T>> all;
+  // Some object for which `predicate` holds, as above; null if there is none.
+  template <typename Predicate>
+  std::shared_ptr<T> FindIf(Predicate predicate) const {
     for (const Shard& shard : shards_) {
       const std::lock_guard lock(shard.mutex);
-      for (const auto& entry : shard.objects) all.push_back(entry.second);
+      for (const auto& [handle, object] : shard.objects) {
+        if (predicate(*object)) return object;
+      }
     }
-    return all;
+    return nullptr;
+  }
+
+  // All of them, which stay in the table.
+  template <typename Predicate>
+  Objects CopyIf(Predicate predicate) const {
+    Objects copy;
+    for (const Shard& shard : shards_) {
+      const std::lock_guard lock(shard.mutex);
+      for (const auto& entry : shard.objects) {
+        if (predicate(*entry.second)) copy.insert(entry);
+      }
+    }
+    return copy;
   }
 
   size_t size() const {
@@ -94,7 +112,7 @@ class HandleTable {
  private:
   struct alignas(64) Shard {
     mutable std::mutex mutex;
-    std::unordered_map<const void*, std::shared_ptr<T>> objects;
+    Objects objects;
   };
 
   // NewHandle counts in steps of 16, so the bits above the lowest four spread over the shards.

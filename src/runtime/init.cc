@@ -5,8 +5,10 @@
 
 #include <atomic>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "acl/acl.h"
 #include "runtime/config.h"
@@ -14,6 +16,7 @@
 #include "runtime/debug_settings.h"
 #include "runtime/device.h"
 #include "runtime/fork_guard.h"
+#include "runtime/never_destroyed.h"
 #include "runtime/private_api.h"
 #include "runtime/settings.h"
 #include "runtime/sys_param.h"
@@ -30,8 +33,8 @@ struct InitState {
 };
 
 InitState& State() {
-  static InitState& state = *new InitState;
-  return state;
+  static NeverDestroyed<InitState> state;
+  return state.get();
 }
 
 // What the first reason to run sets up. Called with the lock held.
@@ -72,26 +75,36 @@ Status CheckSameConfig(const InitState& state, const Config& config) {
                             config.canonical_text, *state.first_config));
 }
 
+// Out of memory is a value here. The text fits a string without any.
+Status SetDefaultDevice(int32_t device_id) {
+  try {
+    return SetDevice(device_id);
+  } catch (const std::bad_alloc&) {
+    return Status(ACL_ERROR_BAD_ALLOC, "EH0010", "no host memory");
+  }
+}
+
 Status FirstInit(InitState& state, const char* config_path) {
   Config config;
   MLMARGIN_RETURN_IF_ERROR(ReadConfig(config_path, &config));
   MLMARGIN_RETURN_IF_ERROR(CheckSameConfig(state, config));
   Start(state);
+  PrepareForkGuard();
   if (config.default_device) MLMARGIN_RETURN_IF_ERROR(CheckDeviceId(*config.default_device));
   state.acl_count = 1;
   state.initialized.store(true, std::memory_order_release);
   if (config.default_device) {
-    const Status status = SetDevice(*config.default_device);
-    if (!status.ok()) {  // Out of memory: as if nothing had been called.
+    Status status = SetDefaultDevice(*config.default_device);
+    if (!status.ok()) {  // As if nothing had been called.
       state.acl_count = 0;
       state.initialized.store(state.aclnn, std::memory_order_release);
       return status;
     }
   }
-  InstallForkGuard();
+  EnableForkGuard();
   SetMessageScope(config.message_scope);
   ApplyDebugKernel(config);
-  state.first_config = config.canonical_text;
+  state.first_config = std::move(config.canonical_text);
   return {};
 }
 
@@ -116,11 +129,12 @@ Status Init(const char* config_path) {
   InitState& state = State();
   const std::lock_guard lock(state.mutex);
   if (state.acl_count == 0) return FirstInit(state, config_path);
-  ++state.acl_count;
-  return Status(ACL_ERROR_REPEAT_INITIALIZE, "EE1018",
+  Status status(ACL_ERROR_REPEAT_INITIALIZE, "EE1018",
                 fmt::format("aclInit was called already ({} times); the call is counted and its "
                             "configuration not looked at.",
-                            state.acl_count - 1));
+                            state.acl_count));
+  ++state.acl_count;  // Last, since without memory for the words nothing is counted.
+  return status;
 }
 
 Status Finalize() {
@@ -153,7 +167,8 @@ Status InitAclnn(const char* config_path) {
   MLMARGIN_RETURN_IF_ERROR(ReadConfig(config_path, &config));
   WarnOfAclInitKeys(config);
   Start(state);
-  InstallForkGuard();
+  PrepareForkGuard();
+  EnableForkGuard();
   ApplyDebugKernel(config);
   state.aclnn = true;
   state.initialized.store(true, std::memory_order_release);

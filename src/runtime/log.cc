@@ -17,6 +17,7 @@
 
 #include "runtime/c_api.h"
 #include "runtime/log_settings.h"
+#include "runtime/never_destroyed.h"
 #include "runtime/timestamp.h"
 
 namespace mlmargin::runtime {
@@ -83,8 +84,8 @@ class LogWriter {
 
 // Never destroyed: workers may log while the process ends.
 LogWriter& Writer() {
-  static LogWriter& writer = *new LogWriter;
-  return writer;
+  static NeverDestroyed<LogWriter> writer;
+  return writer.get();
 }
 
 }  // namespace

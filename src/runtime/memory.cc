@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <shared_mutex>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "acl/acl.h"
 #include "runtime/debug_settings.h"
 #include "runtime/errors.h"
+#include "runtime/never_destroyed.h"
 
 namespace mlmargin::runtime {
 namespace {
@@ -69,13 +69,12 @@ class BlockTable {
 
   // Moves out the blocks for which `predicate` holds.
   template <typename Predicate>
-  void MoveOut(Predicate predicate, std::vector<Holder>* out) {
+  void MoveOut(Predicate predicate, DeviceMemory* out) {
     const std::unique_lock lock(mutex_);
-    std::erase_if(blocks_, [&](auto& entry) {
-      if (!predicate(*entry.second)) return false;
-      out->push_back(std::move(entry.second));
-      return true;
-    });
+    for (auto it = blocks_.begin(); it != blocks_.end();) {
+      const auto here = it++;
+      if (predicate(*here->second)) out->insert(blocks_.extract(here));
+    }
   }
 
  private:
@@ -93,13 +92,13 @@ class BlockTable {
 // Two tables, since a registration may outlive its memory: when the caller freed the memory
 // without unregistering, the allocator may give us the same addresses.
 BlockTable& Allocated() {
-  static BlockTable& table = *new BlockTable;
-  return table;
+  static NeverDestroyed<BlockTable> table;
+  return table.get();
 }
 
 BlockTable& Registered() {
-  static BlockTable& table = *new BlockTable;
-  return table;
+  static NeverDestroyed<BlockTable> table;
+  return table.get();
 }
 
 std::atomic<size_t> device_bytes_in_use = 0;
@@ -300,8 +299,8 @@ Status UnregisterHost(void* address) {
       fmt::format("argument ptr is {}; expected the start of a registered range.", address));
 }
 
-std::vector<std::shared_ptr<const Block>> TakeDeviceMemory(std::optional<int32_t> device_id) {
-  std::vector<std::shared_ptr<const Block>> taken;
+DeviceMemory TakeDeviceMemory(std::optional<int32_t> device_id) {
+  DeviceMemory taken;
   const auto belongs = [&](const Block& block) {
     // Pinned memory is the host's: it stays valid until aclrtFreeHost.
     if (block.kind() == BlockKind::kPinnedHost) return false;

@@ -7,9 +7,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "runtime/isolated_memory.h"
 #include "runtime/private_api.h"
@@ -80,8 +80,10 @@ Status FreeBlock(void* address, BlockKind kind);
 Status RegisterHost(void* address, size_t bytes, int32_t device_id);
 Status UnregisterHost(void* address);  // 507911 if no registration begins there.
 
-// Takes a device's memory and registrations (no device: all) out of the tables.
-std::vector<std::shared_ptr<const Block>> TakeDeviceMemory(std::optional<int32_t> device_id);
+// Takes a device's memory and registrations (no device: all) out of the tables, without memory for
+// that. By first address.
+using DeviceMemory = std::multimap<uintptr_t, std::shared_ptr<const Block>>;
+DeviceMemory TakeDeviceMemory(std::optional<int32_t> device_id);
 
 // All devices share the machine's physical memory.
 size_t TotalDeviceBytes();

@@ -32,10 +32,10 @@ bool Ticket::RunOnReportThread() {
   return true;
 }
 
-void ReportQueue::Post(std::shared_ptr<Ticket> ticket) {
+void ReportQueue::Post(Tickets tickets) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    posted_.push_back(std::move(ticket));
+    posted_.splice(posted_.end(), tickets);
   }
   changed_.notify_all();
 }

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 
@@ -57,7 +57,10 @@ class ReportQueue {
   uint64_t thread_id() const { return thread_id_; }
   int32_t device_id() const { return device_id_; }
 
-  void Post(std::shared_ptr<Ticket> ticket);
+  // Takes the tickets over, without memory: a callback that got lost would hold its stream for
+  // ever.
+  using Tickets = std::list<std::shared_ptr<Ticket>>;
+  void Post(Tickets tickets) noexcept;
   // The next callback. 507012 after `deadline`, which lies `timeout_ms` behind the beginning of
   // the caller's wait (below 0: no limit), 107012 when none can come any more.
   Status Take(int32_t timeout_ms, Clock::time_point deadline, std::shared_ptr<Ticket>* ticket);
@@ -74,7 +77,7 @@ class ReportQueue {
   const int32_t device_id_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::shared_ptr<Ticket>> posted_;
+  Tickets posted_;
   int subscriptions_ = 0;
   int launched_ = 0;  // Callbacks launched and not over.
 };

@@ -14,6 +14,7 @@
 #include "mlmargin/device.h"
 #include "runtime/c_api.h"
 #include "runtime/init.h"
+#include "runtime/never_destroyed.h"
 
 namespace mlmargin::runtime {
 namespace {
@@ -28,8 +29,8 @@ struct DeviceSettings {
 };
 
 DeviceSettings& Settings() {
-  static DeviceSettings& settings = *new DeviceSettings;
-  return settings;
+  static NeverDestroyed<DeviceSettings> settings;
+  return settings.get();
 }
 
 // The whole of `text` as a number from `low` to `high`.

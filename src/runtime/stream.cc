@@ -57,50 +57,54 @@ Stream::UniqueLock Stream::Lock() const { return LockQuickly(mutex_); }
 // ---- Submission ------------------------------------------------------------------------------
 
 Status Stream::Push(TaskKind kind, std::unique_ptr<Task> task, uint64_t* sequence) {
-  return PushItems({.task = std::move(task), .kind = kind}, {}, /*wake_worker=*/true, sequence);
+  Items items;
+  items.push_back({.task = std::move(task), .kind = kind});
+  return PushItems(std::move(items), /*wake_worker=*/true, sequence);
 }
 
 Status Stream::PushWait(std::unique_ptr<WaitTask> wait, std::chrono::seconds limit,
                         uint64_t* sequence) {
   WaitTask* const raw = wait.get();
-  return PushItems({.task = std::move(wait), .wait = raw, .limit = limit}, {},
-                   /*wake_worker=*/true, sequence);
+  Items items;
+  items.push_back({.task = std::move(wait), .wait = raw, .limit = limit});
+  return PushItems(std::move(items), /*wake_worker=*/true, sequence);
 }
 
 Status Stream::PushWithWait(TaskKind kind, std::unique_ptr<Task> task,
                             std::unique_ptr<WaitTask> wait) {
   WaitTask* const raw = wait.get();
-  return PushItems({.task = std::move(task), .kind = kind}, {.task = std::move(wait), .wait = raw},
-                   /*wake_worker=*/true, nullptr);
+  Items items;
+  items.push_back({.task = std::move(task), .kind = kind});
+  items.push_back({.task = std::move(wait), .wait = raw});
+  return PushItems(std::move(items), /*wake_worker=*/true, nullptr);
 }
 
 Status Stream::PushAndWait(TaskKind kind, std::unique_ptr<Task> task) {
   MLMARGIN_RETURN_IF_ERROR(CheckNotInOwnCallback());
   uint64_t sequence = 0;
+  Items items;
+  items.push_back({.task = std::move(task), .kind = kind});
   // The worker may sleep on: this thread runs the task, or waits for who runs those before it.
-  MLMARGIN_RETURN_IF_ERROR(
-      PushItems({.task = std::move(task), .kind = kind}, {}, /*wake_worker=*/false, &sequence));
+  MLMARGIN_RETURN_IF_ERROR(PushItems(std::move(items), /*wake_worker=*/false, &sequence));
   UniqueLock lock = Lock();
   return StatusOf(WaitUntilDone(lock, sequence, /*timeout_ms=*/-1, OnAbort::kWaitOn), -1);
 }
 
-Status Stream::PushItems(Item first, Item second, bool wake_worker, uint64_t* sequence) {
+Status Stream::PushItems(Items items, bool wake_worker, uint64_t* sequence) {
   bool notify = false;
   std::optional<TaskNote> note;
-  if (RaceCheckIsOn()) note.emplace(*first.task);
+  if (RaceCheckIsOn()) note.emplace(*items.front().task);
   {
     const UniqueLock lock = Lock();
     MLMARGIN_RETURN_IF_ERROR(CheckOpen());
     const bool idle = queue_.empty() && !running_;
     if (wake_worker || !idle) MLMARGIN_RETURN_IF_ERROR(StartWorker());
-    for (Item* item : {&first, &second}) {
-      if (item->task == nullptr) continue;
-      item->sequence = submitted_ + 1;
-      queue_.push_back(std::move(*item));
-      ++submitted_;
-    }
-    if (sequence != nullptr) *sequence = submitted_;
-    if (note) NoteTask(id_, submitted_, std::move(*note));
+    uint64_t last = submitted_;
+    for (Item& item : items) item.sequence = ++last;
+    if (note) NoteTask(id_, last, std::move(*note));  // The last thing that may fail.
+    submitted_ = last;
+    queue_.splice(queue_.end(), items);
+    if (sequence != nullptr) *sequence = last;
     notify = wake_worker && NoteWork();
   }
   // Without the lock, or the worker would wake only to wait for it.
@@ -109,7 +113,7 @@ Status Stream::PushItems(Item first, Item second, bool wake_worker, uint64_t* se
 }
 
 Status Stream::CheckOpen() const {
-  if (stop_code_ != 0) return StoppedStatus();
+  if (IsStopped()) return StoppedStatus();
   if (closed_) {
     return Status(ACL_ERROR_RT_INVALID_HANDLE, "EE1017",
                   fmt::format("stream {} was destroyed; expected a live stream.", id_));
@@ -145,13 +149,15 @@ bool Stream::HeadReady() {
 }
 
 void Stream::RunHead(UniqueLock& lock) {
-  Item item = std::move(queue_.front());
-  queue_.pop_front();
+  Items head;
+  head.splice(head.end(), queue_, queue_.begin());
+  Item& item = head.front();
+  const uint64_t sequence = item.sequence;
   running_ = true;
   running_kind_ = item.kind;
   lock.unlock();
   Status status = RunItem(item);
-  item.task.reset();
+  head.clear();
   // Before the task counts as done: who has seen the failure must find the context stopped.
   if (!status.ok() && stop_on_failure_.load(std::memory_order_relaxed)) {
     if (const std::shared_ptr<Context> failed = context()) StopContext(failed, status.code());
@@ -159,7 +165,7 @@ void Stream::RunHead(UniqueLock& lock) {
   }
   lock = Lock();
   running_ = false;
-  Finish(item.sequence, std::move(status), lock);
+  Finish(sequence, std::move(status), lock);
   const bool notify_worker = !queue_.empty() && NoteWork();
   WakeWaiters(lock, notify_worker);
 }
@@ -202,7 +208,7 @@ void Stream::Finish(uint64_t sequence, Status status, UniqueLock& lock) {
   lock = Lock();
 }
 
-void Stream::DropQueued(UniqueLock& lock, std::deque<Item>& dropped, WaitResult why) {
+void Stream::DropQueued(UniqueLock& lock, Items& dropped, WaitResult why) {
   if (queue_.empty()) return;
   dropped.swap(queue_);
   const uint64_t first = dropped.front().sequence;
@@ -244,7 +250,7 @@ Status Stream::Synchronize(int32_t timeout_ms) {
     return StatusOf(result, timeout_ms);
   }
   MLMARGIN_RETURN_IF_ERROR(TakeFailureLocked(target));
-  return stop_code_ == 0 ? Status() : StoppedStatus();
+  return IsStopped() ? StoppedStatus() : Status();
 }
 
 Status Stream::Wait(uint64_t sequence, int32_t timeout_ms) {

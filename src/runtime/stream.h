@@ -7,8 +7,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <limits>
+#include <list>
 #include <memory>
 #include <mutex>
 
@@ -97,6 +97,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Status SetStopOnFailure(bool stop);
   // The context failed with `code`: drops the queued tasks, and every later call fails.
   void Stop(int32_t code);
+  bool IsStopped() const { return stop_code_.load(std::memory_order_relaxed) != 0; }
 
   // Bars new tasks. Drain waits for the queued ones; Drop discards those not yet started. In a
   // host function of this very stream, Drain leaves the waiting to the worker.
@@ -119,6 +120,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   CallbackBinding& callback_binding() { return callback_binding_; }
 
  private:
+  // A task in the queue. Items move between lists without memory: once a task is queued, nothing
+  // that becomes of it can fail for want of memory.
   struct Item {
     std::unique_ptr<Task> task;
     WaitTask* wait = nullptr;  // `task`, if it is a wait.
@@ -127,6 +130,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     std::chrono::seconds limit{0};
     Clock::time_point deadline = Clock::time_point::max();  // Set when the wait is reached.
   };
+  using Items = std::list<Item>;
   using UniqueLock = std::unique_lock<std::mutex>;
   enum class WaitResult { kDone, kTimeout, kAborted, kStopped, kExiting };
   enum class OnAbort { kReturn, kWaitOn };
@@ -146,7 +150,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Stream(const std::shared_ptr<Context>& context, uint32_t priority, uint32_t flags);
 
   UniqueLock Lock() const;
-  Status PushItems(Item first, Item second, bool wake_worker, uint64_t* sequence);
+  Status PushItems(Items items, bool wake_worker, uint64_t* sequence);
   Status RunItem(Item& item) noexcept;
   Status StatusOf(WaitResult result, int32_t timeout_ms) const;
   // For a failure that no waiting call will return.
@@ -161,7 +165,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void Finish(uint64_t sequence, Status status, UniqueLock& lock);
   // Releases the lock to destroy the tasks in `dropped`, which must be empty. The caller wakes
   // the waiting threads.
-  void DropQueued(UniqueLock& lock, std::deque<Item>& dropped, WaitResult why);
+  void DropQueued(UniqueLock& lock, Items& dropped, WaitResult why);
   bool NoteWork();  // True: notify the worker.
   void WakeWaiters(UniqueLock& lock, bool notify_worker);
   WaitResult WaitUntilDone(UniqueLock& lock, uint64_t sequence, int32_t timeout_ms,
@@ -188,7 +192,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   mutable std::mutex mutex_;
   std::condition_variable work_cv_;  // The parked worker.
   std::condition_variable done_cv_;  // Parked waiting threads.
-  std::deque<Item> queue_;
+  Items queue_;
   uint64_t submitted_ = 0;          // Number of the newest task.
   std::atomic<uint64_t> done_ = 0;  // All tasks up to this number are done. Changed under lock.
   uint64_t dropped_ = 0;            // The newest task that was dropped.
@@ -198,8 +202,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   uint64_t earliest_target_ = kAllTasks;  // What the first of the parked waiting threads wants.
   uint64_t abort_count_ = 0;
   int32_t aborts_running_ = 0;
-  int32_t stop_code_ = 0;
-  Status failure_;  // The first one not yet reported.
+  std::atomic<int32_t> stop_code_ = 0;  // Changed under lock.
+  Status failure_;                      // The first one not yet reported.
   uint64_t failure_sequence_ = 0;
   bool running_ = false;  // A task was taken from the queue and is not done.
   TaskKind running_kind_ = TaskKind::kDevice;

@@ -2,7 +2,6 @@
 // How the work of a stream ends before it is done, and the stream itself.
 #include <fmt/format.h>
 
-#include <deque>
 #include <exception>
 #include <utility>
 
@@ -18,7 +17,7 @@ namespace mlmargin::runtime {
 bool Stream::DeviceTaskRuns() const { return running_ && running_kind_ != TaskKind::kHostFunction; }
 
 Status Stream::Abort() {
-  std::deque<Item> dropped;
+  Items dropped;
   UniqueLock lock = Lock();
   ++aborts_running_;
   ++abort_count_;
@@ -50,9 +49,9 @@ Status Stream::SetStopOnFailure(bool stop) {
 }
 
 void Stream::Stop(int32_t code) {
-  std::deque<Item> dropped;
+  Items dropped;
   UniqueLock lock = Lock();
-  if (stop_code_ == 0) stop_code_ = code;
+  if (!IsStopped()) stop_code_ = code;
   DropQueued(lock, dropped, WaitResult::kStopped);
   WakeWaiters(lock, /*notify_worker=*/false);
 }
@@ -60,7 +59,7 @@ void Stream::Stop(int32_t code) {
 void Stream::Close(CloseMode mode) {
   Status unreported;
   {
-    std::deque<Item> dropped;
+    Items dropped;
     UniqueLock lock = Lock();
     closed_ = true;
     if (mode == CloseMode::kDrop) {

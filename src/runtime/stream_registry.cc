@@ -11,6 +11,7 @@
 #include "runtime/device_quota.h"
 #include "runtime/errors.h"
 #include "runtime/event.h"
+#include "runtime/never_destroyed.h"
 #include "runtime/race_check.h"
 #include "runtime/stream.h"
 
@@ -20,8 +21,8 @@ namespace {
 constexpr uint32_t kMaxStreamsPerDevice = 1984;  // As on newer products.
 
 DeviceQuota& StreamQuota() {
-  static DeviceQuota& quota = *new DeviceQuota(kMaxStreamsPerDevice);
-  return quota;
+  static NeverDestroyed<DeviceQuota> quota(kMaxStreamsPerDevice);
+  return quota.get();
 }
 
 int32_t NextStreamId() {
@@ -93,9 +94,11 @@ Status Enqueue(Stream& stream, std::unique_ptr<Task> task) {
 void StopContext(const std::shared_ptr<Context>& context, int32_t code) {
   int32_t working = 0;
   context->stop_code().compare_exchange_strong(working, code);
-  for (const std::shared_ptr<Stream>& stream : Streams().All()) {
-    if (stream->InContext(context)) stream->Stop(code);
-  }
+  // One after the other, since a list of them would want memory.
+  const auto works = [&](const Stream& stream) {
+    return stream.InContext(context) && !stream.IsStopped();
+  };
+  while (const std::shared_ptr<Stream> stream = Streams().FindIf(works)) stream->Stop(code);
 }
 
 uint32_t AvailableStreams(int32_t device_id) { return StreamQuota().Available(device_id); }

@@ -1,37 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/stream_signal.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "runtime/stream.h"
 
 namespace mlmargin::runtime {
 
+Signal::Waiter::~Waiter() {
+  if (signal_ == nullptr) return;
+  const std::lock_guard lock(signal_->mutex_);
+  Unlink(*this);
+}
+
+void Signal::Link(Waiter*& list, Waiter& waiter) {
+  waiter.next_ = list;
+  waiter.link_ = &list;
+  if (list != nullptr) list->link_ = &waiter.next_;
+  list = &waiter;
+}
+
+void Signal::Unlink(Waiter& waiter) {
+  if (waiter.link_ == nullptr) return;
+  *waiter.link_ = waiter.next_;
+  if (waiter.next_ != nullptr) waiter.next_->link_ = waiter.link_;
+  waiter.link_ = nullptr;
+}
+
 bool Signal::IsSet() const {
   const std::lock_guard lock(mutex_);
   return set_;
 }
 
-bool Signal::IsSetOrRegister(const std::shared_ptr<Stream>& waiter) {
+bool Signal::IsSetOrRegister(Waiter& waiter, const std::shared_ptr<Stream>& stream) {
   const std::lock_guard lock(mutex_);
   if (set_) return true;
-  const bool known = std::any_of(waiters_.begin(), waiters_.end(), [&](const auto& other) {
-    return !other.owner_before(waiter) && !waiter.owner_before(other);
-  });
-  if (!known) waiters_.push_back(waiter);
+  if (waiter.link_ == nullptr) {
+    waiter.signal_ = this;
+    waiter.stream_ = stream;
+    Link(waiters_, waiter);
+  }
   return false;
 }
 
 void Signal::Set() {
-  std::vector<std::weak_ptr<Stream>> waiters;
-  {
-    const std::lock_guard lock(mutex_);
-    set_ = true;
-    waiters.swap(waiters_);
-  }
-  for (const std::weak_ptr<Stream>& waiter : waiters) {
-    if (const std::shared_ptr<Stream> stream = waiter.lock()) stream->Poke();
+  std::unique_lock lock(mutex_);
+  set_ = true;
+  // A list of their own: who is poked, finds the signal cleared and waits again, waits for the next
+  // Set. They may leave it meanwhile.
+  Waiter* poked = std::exchange(waiters_, nullptr);
+  if (poked != nullptr) poked->link_ = &poked;
+  while (poked != nullptr) {
+    std::shared_ptr<Stream> stream = poked->stream_.lock();
+    Unlink(*poked);
+    lock.unlock();
+    if (stream != nullptr) stream->Poke();
+    stream.reset();  // May end it.
+    lock.lock();
   }
 }
 

@@ -5,28 +5,48 @@
 
 #include <memory>
 #include <mutex>
-#include <vector>
 
 namespace mlmargin::runtime {
 
 class Stream;
 
 // Thread-safe. Its lock is taken inside a stream's, never the other way round: Set pokes the
-// waiting streams with no lock held.
+// waiting streams with no lock held. Needs no memory, since a wait that could not be noted would
+// never end.
 class Signal {
  public:
+  // A place in the list of those who wait for one signal, which must outlive it.
+  class Waiter {
+   public:
+    Waiter() = default;
+    ~Waiter();
+    Waiter(const Waiter&) = delete;
+    Waiter& operator=(const Waiter&) = delete;
+
+   private:
+    friend class Signal;
+    Signal* signal_ = nullptr;  // Once it has waited. The rest is guarded by the signal's lock.
+    std::weak_ptr<Stream> stream_;
+    Waiter* next_ = nullptr;
+    Waiter** link_ = nullptr;  // What points to this one; null: not in the list.
+  };
+
   bool IsSet() const;
 
-  // True if set. If not, `waiter` is poked at the next Set; asking again does not add it twice.
-  bool IsSetOrRegister(const std::shared_ptr<Stream>& waiter);
+  // True if set. If not, `stream` is poked at the next Set, once however often it asks with this
+  // waiter before.
+  bool IsSetOrRegister(Waiter& waiter, const std::shared_ptr<Stream>& stream);
 
   void Set();
   void Clear();
 
  private:
+  static void Link(Waiter*& list, Waiter& waiter);
+  static void Unlink(Waiter& waiter);
+
   mutable std::mutex mutex_;
   bool set_ = false;
-  std::vector<std::weak_ptr<Stream>> waiters_;
+  Waiter* waiters_ = nullptr;
 };
 
 }  // namespace mlmargin::runtime

@@ -11,9 +11,9 @@
 #include <system_error>
 #include <thread>
 #include <unordered_set>
-#include <vector>
 
 #include "acl/acl.h"
+#include "runtime/never_destroyed.h"
 #include "runtime/stream.h"
 #include "runtime/stream_spin.h"
 
@@ -29,8 +29,18 @@ struct WorkerSet {
 };
 
 WorkerSet& Workers() {
-  static WorkerSet& workers = *new WorkerSet;
-  return workers;
+  static NeverDestroyed<WorkerSet> workers;
+  return workers.get();
+}
+
+// One stream with a worker, which is in the set no more; null if there is none.
+std::shared_ptr<Stream> TakeWorker() {
+  const std::lock_guard lock(Workers().mutex);
+  const auto first = Workers().streams.begin();
+  if (first == Workers().streams.end()) return nullptr;
+  std::shared_ptr<Stream> stream = (*first)->shared_from_this();
+  Workers().streams.erase(first);
+  return stream;
 }
 
 // Runs before the destructors of static objects that device tasks may use. Workers are neither
@@ -38,12 +48,7 @@ WorkerSet& Workers() {
 void StopWorkersAtExit() {
   if (InForkedChild()) return;  // The workers are the parent's, and may have held locks.
   process_is_exiting.store(true, std::memory_order_seq_cst);
-  std::vector<std::shared_ptr<Stream>> streams;
-  {
-    const std::lock_guard lock(Workers().mutex);
-    for (Stream* stream : Workers().streams) streams.push_back(stream->shared_from_this());
-  }
-  for (const std::shared_ptr<Stream>& stream : streams) stream->AwaitDeviceTaskAtExit();
+  while (const std::shared_ptr<Stream> stream = TakeWorker()) stream->AwaitDeviceTaskAtExit();
 }
 
 void AddWorker(Stream* stream) {

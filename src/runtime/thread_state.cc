@@ -4,37 +4,41 @@
 #include <pthread.h>
 
 #include <memory>
+#include <new>
 
 namespace mlmargin::runtime {
 namespace {
 
-// A plain pointer: thread_local objects with destructors would be gone while later destructors
-// of the same thread still call in.
-thread_local ThreadState* this_thread = nullptr;
+// Plain objects: thread_local ones with destructors would be gone while later destructors of the
+// same thread still call in.
+constinit thread_local ThreadState this_thread;
+constinit thread_local ThreadTexts* texts_of_this_thread = nullptr;
 
-// pthread keys are destroyed after all thread_local objects. A state made again by a later key's
-// destructor is freed in the next round.
-void FreeThreadState(void* state) {
-  this_thread = nullptr;
-  delete static_cast<ThreadState*>(state);
+// pthread keys are destroyed after all thread_local objects. Texts made again by a later key's
+// destructor are freed in the next round.
+void FreeTexts(void* texts) {
+  texts_of_this_thread = nullptr;
+  delete static_cast<ThreadTexts*>(texts);
 }
 
 pthread_key_t MakeKey() {
   pthread_key_t key{};
-  pthread_key_create(&key, &FreeThreadState);
+  pthread_key_create(&key, &FreeTexts);
   return key;
 }
 
 }  // namespace
 
-ThreadState& ThisThread() {
-  if (this_thread == nullptr) {
+ThreadState& ThisThread() noexcept { return this_thread; }
+
+ThreadTexts& TextsOfThisThread() {
+  if (texts_of_this_thread == nullptr) {
     static const pthread_key_t key = MakeKey();
-    auto state = std::make_unique<ThreadState>();
-    pthread_setspecific(key, state.get());
-    this_thread = state.release();
+    auto texts = std::make_unique<ThreadTexts>();
+    if (pthread_setspecific(key, texts.get()) != 0) throw std::bad_alloc();
+    texts_of_this_thread = texts.release();
   }
-  return *this_thread;
+  return *texts_of_this_thread;
 }
 
 }  // namespace mlmargin::runtime

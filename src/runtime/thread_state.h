@@ -5,20 +5,25 @@
 #define MLMARGIN_RUNTIME_THREAD_STATE_H_
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <string>
 
 namespace mlmargin::runtime {
 
+// What needs no memory, so that it can always be had.
 struct ThreadState {
   int32_t last_error = 0;
-  std::deque<std::string> pending_texts;  // Newest first.
-  std::string returned_text;              // What aclGetRecentErrMsg handed out last.
-  void* current_context = nullptr;        // A handle, perhaps stale.
+  void* current_context = nullptr;  // A handle, perhaps stale.
+};
+ThreadState& ThisThread() noexcept;
+
+struct ThreadTexts {
+  std::list<std::string> pending;  // Newest first.
+  std::string returned;            // What aclGetRecentErrMsg handed out last.
 };
 
-// The calling thread's state; made on first use, freed when the thread ends.
-ThreadState& ThisThread();
+// The calling thread's texts; made on first use, freed when the thread ends.
+ThreadTexts& TextsOfThisThread();
 
 }  // namespace mlmargin::runtime
 
