@@ -115,13 +115,15 @@ class OperatorFlow {
 };
 
 bool OperatorFlow::SetUp() {
-  return run_.Do("aclInit", [&] {
-    const int32_t code = aclInit(operator_flow_config.c_str());
-    initialized_ = code == 0;
-    return code;
-  }) && run_.Do("aclrtSetDevice", [] {
-    return aclrtSetDevice(0);
-  }) && run_.Do("aclrtCreateContext", [&] { return aclrtCreateContext(&context_, 0); });
+  return run_.Do("aclInit",
+                 [&] {
+                   const int32_t code = aclInit(operator_flow_config.c_str());
+                   initialized_ = code == 0;
+                   return code;
+                 }) &&
+         run_.Do("aclrtResetDeviceForce", [] { return aclrtResetDeviceForce(0); }) &&
+         run_.Do("aclrtSetDevice", [] { return aclrtSetDevice(0); }) &&
+         run_.Do("aclrtCreateContext", [&] { return aclrtCreateContext(&context_, 0); });
 }
 
 bool OperatorFlow::MakeObjects() {

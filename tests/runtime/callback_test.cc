@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -341,8 +342,16 @@ TEST_F(CallbackTest, ThrowingCallbackFreesItsStream) {
   ASSERT_EQ(aclrtSubscribeReport(ThisThreadId(), stream_), ACL_SUCCESS);
   ASSERT_EQ(aclrtLaunchCallback([](void*) { throw 1; }, nullptr, ACL_CALLBACK_BLOCK, stream_),
             ACL_SUCCESS);
-  EXPECT_NE(aclrtProcessReport(-1), ACL_SUCCESS);
+  EXPECT_EQ(aclrtProcessReport(-1), ACL_ERROR_INTERNAL_ERROR);
   EXPECT_EQ(aclrtSynchronizeStream(stream_), ACL_SUCCESS);
+}
+
+TEST_F(CallbackTest, AThrownExceptionsWordsReachWhoProcessesTheReport) {
+  ASSERT_EQ(aclrtSubscribeReport(ThisThreadId(), stream_), ACL_SUCCESS);
+  const auto fail = [](void*) { throw std::runtime_error("what it said"); };
+  ASSERT_EQ(aclrtLaunchCallback(fail, nullptr, ACL_CALLBACK_NO_BLOCK, stream_), ACL_SUCCESS);
+  EXPECT_EQ(aclrtProcessReport(-1), ACL_ERROR_INTERNAL_ERROR);
+  EXPECT_THAT(TakeErrorText(), testing::HasSubstr("what it said"));
 }
 
 TEST_F(CallbackTest, NumberOfReportThreadsIsLimited) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <malloc.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
@@ -180,6 +181,33 @@ TEST_F(ProcessExitDeathTest, StreamsWithoutMemoryForTheirWorkersAreForgotten) {
       ExitedWithCode(3), "");
 }
 #endif  // MLMARGIN_TSAN
+
+TEST_F(ProcessExitDeathTest, AnyThreadMayExit) {
+  EXPECT_EXIT(
+      {
+        const aclrtStream stream = NewStream();
+        for (int i = 0; i < 1000; ++i) EnqueueWork(stream, [] {});
+        std::thread([] { std::exit(3); }).detach();
+        while (true) aclrtSynchronizeStream(stream);
+      },
+      ExitedWithCode(3), "");
+}
+
+// Neither runs handlers of exit: nothing is waited for, nothing is cleaned up.
+TEST_F(ProcessExitDeathTest, QuickExitAndUnderscoreExitWaitForNothing) {
+  for (const bool quick : {true, false}) {
+    EXPECT_EXIT(
+        {
+          const aclrtStream stream = NewStream();
+          EnqueueWork(stream, [] { Never().Run(); });
+          EnqueueWork(stream, [] {});
+          Never().entered.Pass();
+          if (quick) std::quick_exit(3);
+          _exit(3);
+        },
+        ExitedWithCode(3), "");
+  }
+}
 
 TEST_F(ProcessExitDeathTest, ManyBusyStreamsEnd) {
   EXPECT_EXIT(
