@@ -279,6 +279,27 @@ TEST_F(StreamTest, DeviceWaitReportsFailureOnce) {
   EXPECT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
 }
 
+// Each stream ends soon after the one before, so that a limit for each would never be reached.
+TEST_F(StreamTest, TimeOutOfADeviceWaitCountsOverAllStreams) {
+  for (int i = 1; i <= 5; ++i) {
+    aclrtStream stream = nullptr;
+    ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
+    ASSERT_EQ(EnqueueWork(stream, [i] { std::this_thread::sleep_for(milliseconds(60 * i)); }), 0);
+  }
+  EXPECT_EQ(aclrtSynchronizeDeviceWithTimeout(100), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+  EXPECT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
+}
+
+TEST_F(StreamTest, DeviceWaitReportsAFailureBehindABusyStream) {
+  Blocker blocker;
+  ASSERT_EQ(EnqueueWork(stream_, [&] { blocker.Run(); }), 0);
+  ASSERT_EQ(EnqueueFailure(other_, ACL_ERROR_RT_AICORE_EXCEPTION, "of the later one"), 0);
+  // A time-out takes no failure away.
+  EXPECT_EQ(aclrtSynchronizeDeviceWithTimeout(20), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+  blocker.released.Open();
+  EXPECT_EQ(aclrtSynchronizeDevice(), ACL_ERROR_RT_AICORE_EXCEPTION);
+}
+
 TEST_F(StreamTest, DeviceWaitLosesNoFailureOfASecondStream) {
   ASSERT_EQ(EnqueueFailure(stream_, ACL_ERROR_RT_AICORE_EXCEPTION, "one"), 0);
   ASSERT_EQ(EnqueueFailure(other_, ACL_ERROR_RT_AICORE_EXCEPTION, "another"), 0);
