@@ -75,7 +75,7 @@ TEST_F(ThreadEndTest, TenThousandThreadsLeaveNothing) {
     for (int i = 0; i < threads; ++i) {
       InThread([] {
         ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
-        ASSERT_NE(aclrtFree(nullptr), ACL_SUCCESS);
+        for (int text = 0; text < 8; ++text) aclrtFree(nullptr);
         ASSERT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
       });
     }
