@@ -70,7 +70,7 @@ std::atomic<int64_t> faults = 0;
 std::atomic<const void*> first_site = nullptr;
 std::atomic<int64_t> live_blocks = 0;
 
-bool MustFail(const void* caller) {
+[[maybe_unused]] bool MustFail(const void* caller) {
   if (!armed.load() || AskerAt(caller) != Asker::kLibrary) return false;
   const int64_t left = requests_left.fetch_sub(1) - 1;
   if (left > 0 || (left < 0 && only_once.load())) return false;
@@ -78,7 +78,7 @@ bool MustFail(const void* caller) {
   return true;
 }
 
-void Count(const void* caller, int change) {
+[[maybe_unused]] void Count(const void* caller, int change) {
   if (AskerAt(caller) != Asker::kOther) live_blocks.fetch_add(change, std::memory_order_relaxed);
 }
 

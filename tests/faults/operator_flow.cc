@@ -233,7 +233,7 @@ bool OperatorFlow::RepeatedLoss() {
   }) && run_.Do("aclSetInputTensorAddr", [&] {
     return aclSetInputTensorAddr(executor, 0, tensors_[0], device_[0]);
   }) && run_.Do("a repeated phase 2", [&] {
-    for (int i = 0; i < 3; ++i) {
+    for (size_t i = 0; i < 3; ++i) {
       const int32_t code = aclnnMultilabelMarginLoss(workspace_, bytes, executor, streams_[i % 2]);
       if (code != 0) return code;
       // They share their output.

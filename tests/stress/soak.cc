@@ -196,12 +196,13 @@ bool Soak(std::chrono::seconds length) {
     after = FiguresNow();
   }
   Print(start, after);
-  return Expect(wrong == 0, "results were wrong") &
-         Expect(after.device_bytes == before.device_bytes, "device memory was not given back") &
-         Expect(after.streams == before.streams, "streams were not given back") &
-         Expect(after.events == before.events, "events were not given back") &
-         Expect(after.resident_bytes < warm.resident_bytes + kResidentNoiseBytes,
-                "the process grows");
+  bool good = Expect(wrong == 0, "results were wrong");
+  good &= Expect(after.device_bytes == before.device_bytes, "device memory was not given back");
+  good &= Expect(after.streams == before.streams, "streams were not given back");
+  good &= Expect(after.events == before.events, "events were not given back");
+  good &=
+      Expect(after.resident_bytes < warm.resident_bytes + kResidentNoiseBytes, "the process grows");
+  return good;
 }
 
 }  // namespace
