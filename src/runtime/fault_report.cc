@@ -15,6 +15,7 @@
 #include "acl/acl.h"
 #include "runtime/isolated_memory.h"
 #include "runtime/memory.h"
+#include "runtime/never_destroyed.h"
 #include "runtime/signal_lock.h"
 
 namespace mlmargin::runtime {
@@ -44,8 +45,8 @@ class RunningTask {
     RunningTask* first = nullptr;
   };
   static TaskList& List() {
-    static TaskList& list = *new TaskList;
-    return list;
+    static NeverDestroyed<TaskList> list;
+    return list.get();
   }
 
   const Task& task() const { return task_; }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <list>
 #include <mutex>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "mlmargin/device.h"
+#include "runtime/never_destroyed.h"
 
 namespace mlmargin::runtime {
 namespace {
@@ -34,7 +36,7 @@ struct Order {
 struct StreamWork {
   uint64_t done = 0;
   std::deque<NotedTask> tasks;
-  std::deque<Order> orders;
+  std::list<Order> orders;
 };
 
 struct RaceTable {
@@ -45,25 +47,28 @@ struct RaceTable {
 };
 
 RaceTable& Races() {
-  static RaceTable& table = *new RaceTable;
-  return table;
+  static NeverDestroyed<RaceTable> table;
+  return table.get();
 }
 
-// Follows the orders too: an order is taken out before its stream is looked at, so a circle ends.
+// Moves the orders that are reached with it to the end of `reached`. Needs no memory.
+void NoteDoneIn(RaceTable& table, int32_t stream_id, uint64_t sequence, std::list<Order>* reached) {
+  const auto found = table.streams.find(stream_id);
+  if (found == table.streams.end()) return;
+  StreamWork& work = found->second;
+  work.done = std::max(work.done, sequence);
+  while (!work.tasks.empty() && work.tasks.front().sequence <= work.done) work.tasks.pop_front();
+  while (!work.orders.empty() && work.orders.front().sequence <= work.done) {
+    reached->splice(reached->end(), work.orders, work.orders.begin());
+  }
+}
+
+// Follows the orders, too; each is taken out once, so a circle of them ends.
 void NoteDoneLocked(RaceTable& table, int32_t stream_id, uint64_t sequence) {
-  std::vector<Order> ends = {{0, stream_id, sequence}};
-  while (!ends.empty()) {
-    const Order end = ends.back();
-    ends.pop_back();
-    const auto found = table.streams.find(end.other_id);
-    if (found == table.streams.end()) continue;
-    StreamWork& work = found->second;
-    work.done = std::max(work.done, end.other_sequence);
-    while (!work.tasks.empty() && work.tasks.front().sequence <= work.done) work.tasks.pop_front();
-    for (; !work.orders.empty() && work.orders.front().sequence <= work.done;
-         work.orders.pop_front()) {
-      ends.push_back(work.orders.front());
-    }
+  std::list<Order> reached;
+  NoteDoneIn(table, stream_id, sequence, &reached);
+  for (; !reached.empty(); reached.pop_front()) {
+    NoteDoneIn(table, reached.front().other_id, reached.front().other_sequence, &reached);
   }
 }
 
