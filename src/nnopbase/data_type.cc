@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How shapes and data types read in messages.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include <array>

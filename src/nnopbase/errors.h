@@ -4,7 +4,7 @@
 #ifndef MLMARGIN_NNOPBASE_ERRORS_H_
 #define MLMARGIN_NNOPBASE_ERRORS_H_
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 #include <utility>

@@ -3,7 +3,7 @@
 #ifndef MLMARGIN_OPAPI_ERRORS_H_
 #define MLMARGIN_OPAPI_ERRORS_H_
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 

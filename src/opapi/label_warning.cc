@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opapi/label_warning.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "runtime/private_api.h"
 

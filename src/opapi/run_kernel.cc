@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opapi/run_kernel.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "mlmargin/settings.h"
 #include "opapi/label_warning.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data buffers: handles of an address and a size, which they do not own.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <memory>
 

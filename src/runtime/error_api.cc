@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points for error texts and last errors.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "runtime/c_api.h"
 #include "runtime/error_report.h"

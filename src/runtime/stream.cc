@@ -2,7 +2,7 @@
 // The queue of a stream and those who wait for it. See also stream_worker.cc and stream_end.cc.
 #include "runtime/stream.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <exception>

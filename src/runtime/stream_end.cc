@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the work of a stream ends before it is done, and the stream itself.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <exception>
 #include <utility>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The streams of the process: their number, their handles, and what concerns several of them.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <memory>
 #include <utility>

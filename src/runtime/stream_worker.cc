@@ -2,7 +2,7 @@
 // The worker thread of a stream, and what becomes of all workers when the process exits.
 #include "runtime/stream_worker.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <pthread.h>
 #include <signal.h>
 

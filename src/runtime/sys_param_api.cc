@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // System parameters: entry points and the process's values. They are kept and read back; this
 // package's operators give the same bits with every value, so nothing else hangs on them.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <atomic>
