@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -72,10 +73,10 @@ class MemberReader : public nlohmann::json_sax<Json> {
 
   bool null() override { return Put("null"); }
   bool boolean(bool value) override { return Put(value ? "true" : "false"); }
-  bool number_integer(int64_t value) override { return Put(fmt::to_string(value)); }
-  bool number_unsigned(uint64_t value) override { return Put(fmt::to_string(value)); }
+  bool number_integer(int64_t value) override { return Put(std::to_string(value)); }
+  bool number_unsigned(uint64_t value) override { return Put(std::to_string(value)); }
   bool number_float(double value, const std::string&) override {
-    return Put(fmt::to_string(value));
+    return Put(std::to_string(value));
   }
   bool string(std::string& value) override { return Put("\"" + value + "\""); }
   bool binary(Json::binary_t&) override { return false; }  // Not in text.
@@ -112,7 +113,7 @@ class MemberReader : public nlohmann::json_sax<Json> {
   std::string NextPath() {
     if (levels_.empty()) return "";
     Level& level = levels_.back();
-    return level.is_array ? level.path + "/" + fmt::to_string(level.num_elements++) : level.next;
+    return level.is_array ? level.path + "/" + std::to_string(level.num_elements++) : level.next;
   }
   bool Put(std::string value) {
     members_.insert_or_assign(NextPath(), std::move(value));
