@@ -185,7 +185,7 @@ Status ProcessReport(int32_t timeout_ms) {
     return InvalidRuntimeParam(fmt::format(
         "argument timeout is {} ms; expected -1 (wait for ever) or more than 0.", timeout_ms));
   }
-  if (CallbackScope::Current() != nullptr) {
+  if (CallbackScope::IsOpen()) {
     return Status(ACL_ERROR_RT_PARAM_INVALID, "EE1018",
                   "called by a host function or callback; expected no such call in it.");
   }

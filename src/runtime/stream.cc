@@ -22,6 +22,7 @@
 namespace mlmargin::runtime {
 namespace {
 
+thread_local bool in_callback = false;
 thread_local const Stream* callback_stream = nullptr;
 
 // For the exception being handled in a task. Must not throw, so the texts of last resort fit a
@@ -48,8 +49,15 @@ Status RunDeviceTask(Task& task) {
 
 }  // namespace
 
-CallbackScope::CallbackScope(const Stream* stream) { callback_stream = stream; }
-CallbackScope::~CallbackScope() { callback_stream = nullptr; }
+CallbackScope::CallbackScope(const Stream* stream) {
+  in_callback = true;
+  callback_stream = stream;
+}
+CallbackScope::~CallbackScope() {
+  in_callback = false;
+  callback_stream = nullptr;
+}
+bool CallbackScope::IsOpen() { return in_callback; }
 const Stream* CallbackScope::Current() { return callback_stream; }
 
 Stream::UniqueLock Stream::Lock() const { return LockQuickly(mutex_); }

@@ -229,7 +229,7 @@ std::atomic<uint32_t>& OpWaitTimeoutSeconds();
 // ---- Callbacks -------------------------------------------------------------------------------
 
 // While it lives, the calling thread runs user code of `stream`: a wait for that stream would
-// never end, so it is refused.
+// never end, so it is refused. Null for a stream that is gone.
 class CallbackScope {
  public:
   explicit CallbackScope(const Stream* stream);
@@ -237,7 +237,8 @@ class CallbackScope {
   CallbackScope(const CallbackScope&) = delete;
   CallbackScope& operator=(const CallbackScope&) = delete;
 
-  // The stream whose user code runs on this thread, or null.
+  // Whether user code runs on this thread, and of which stream, if that lives.
+  static bool IsOpen();
   static const Stream* Current();
 };
 

@@ -338,6 +338,23 @@ TEST_F(CallbackTest, WaitForOneselfInACallbackIsAnErrorNotADeadlock) {
   EXPECT_EQ(codes.process, ACL_ERROR_RT_PARAM_INVALID);
 }
 
+TEST_F(CallbackTest, CallbackOfAStreamThatIsGoneMustNotProcessCallbacksEither) {
+  ASSERT_EQ(aclrtSubscribeReport(ThisThreadId(), stream_), ACL_SUCCESS);
+  aclError process = 0;
+  ASSERT_EQ(aclrtLaunchCallback(
+                [](void* code) { *static_cast<aclError*>(code) = aclrtProcessReport(50); },
+                &process, ACL_CALLBACK_NO_BLOCK, stream_),
+            ACL_SUCCESS);
+  std::shared_ptr<Stream> found;
+  ASSERT_TRUE(FindStream(stream_, &found).ok());
+  const std::weak_ptr<Stream> stream = found;
+  found.reset();
+  ASSERT_EQ(aclrtDestroyStream(stream_), ACL_SUCCESS);
+  while (!stream.expired()) std::this_thread::yield();  // Its thread holds it a little longer.
+  EXPECT_EQ(aclrtProcessReport(-1), ACL_SUCCESS);
+  EXPECT_EQ(process, ACL_ERROR_RT_PARAM_INVALID);
+}
+
 TEST_F(CallbackTest, ThrowingCallbackFreesItsStream) {
   ASSERT_EQ(aclrtSubscribeReport(ThisThreadId(), stream_), ACL_SUCCESS);
   ASSERT_EQ(aclrtLaunchCallback([](void*) { throw 1; }, nullptr, ACL_CALLBACK_BLOCK, stream_),
