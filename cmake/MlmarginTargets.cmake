@@ -9,9 +9,14 @@ target_compile_options(mlmargin_flags INTERFACE
   $<$<BOOL:${MLMARGIN_WARNINGS_AS_ERRORS}>:-Werror>)
 
 if(MLMARGIN_SANITIZE STREQUAL "address")
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "MLMARGIN_SANITIZE=address is for Clang, since the fuzzers are libFuzzer's")
+  endif()
   # A C caller may pass any number for an enum; it is answered with a code, so it must be read.
   set(sanitize_flags -fsanitize=address,undefined -fno-sanitize=enum -fno-sanitize-recover=all
                      -fno-omit-frame-pointer)
+  # Of our libraries alone: what the fuzzers are to explore.
+  set(mlmargin_coverage_flags -fsanitize=fuzzer-no-link)
 elseif(MLMARGIN_SANITIZE STREQUAL "thread")
   # Debian's oneTBB is not instrumented, see src/kernel/parallel_for.cc.
   set(sanitize_flags -fsanitize=thread
@@ -22,6 +27,11 @@ elseif(MLMARGIN_SANITIZE)
 endif()
 target_compile_options(mlmargin_flags INTERFACE ${sanitize_flags})
 target_link_options(mlmargin_flags INTERFACE ${sanitize_flags})
+if(MLMARGIN_SANITIZE STREQUAL "address")
+  # C programs use our C++ libraries, whose checks of types are in the C++ half of the runtime.
+  target_link_options(mlmargin_flags INTERFACE $<$<LINK_LANGUAGE:C>:-fsanitize-link-c++-runtime>)
+  target_link_libraries(mlmargin_flags INTERFACE $<$<LINK_LANGUAGE:C>:stdc++>)
+endif()
 
 # mlmargin_add_library(<target> OUTPUT <lib name> MAP <linker map> SOURCES ... LINK ...)
 #
@@ -36,6 +46,7 @@ function(mlmargin_add_library target)
     PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
     PRIVATE ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:mlmargin_flags> ${arg_LINK})
+  target_compile_options(${target} PRIVATE ${mlmargin_coverage_flags})
   target_link_options(${target} PRIVATE
     LINKER:--version-script=${map} LINKER:-z,nodelete
     $<$<NOT:$<BOOL:${MLMARGIN_SANITIZE}>>:LINKER:-z,defs>)
