@@ -89,6 +89,14 @@ install_packages() {
   apt_install "${missing[@]}"
 }
 
+# What goes before programs with sanitizers: GCC 12's and Clang 14's cannot place their shadow memory
+# when the kernel spreads addresses over more than 28 bits.
+sanitized=()
+if (($(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 0) > 28)); then
+  # shellcheck disable=SC2034  # For the scripts.
+  sanitized=(setarch "$(uname -m)" --addr-no-randomize)
+fi
+
 # build_preset <name> [<prefix>...]: configures and builds everything, with a command before cmake.
 build_preset() {
   local preset=$1
