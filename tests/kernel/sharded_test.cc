@@ -58,8 +58,8 @@ ShardArguments ShardOf(const Problem& problem, Batched* batched, int64_t first, 
   shard.shard_classes = size;
   shard.score_type = problem.type;
   shard.reduction = problem.reduction;
-  shard.scores = {batched->scores.data() + static_cast<size_t>(first) * TypeBytes(problem.type),
-                  problem.classes, 1};
+  const auto skipped = static_cast<size_t>(std::max<int64_t>(first, 0));
+  shard.scores = {batched->scores.data() + skipped * TypeBytes(problem.type), problem.classes, 1};
   shard.labels = {batched->labels.data(), batched->columns, 1};
   shard.label_columns = batched->columns;
   shard.label_scores = {batched->label_scores.data(), batched->columns, 1};
