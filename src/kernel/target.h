@@ -6,8 +6,13 @@
 
 #include <cstddef>
 
-// Scalable vectors have no size that the compiler knows; their machines run the NEON code.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+// Scalable vectors have no size that the compiler knows; their machines run the NEON code. A build
+// may leave out more.
+#ifndef MLMARGIN_DISABLED_TARGETS
+#define MLMARGIN_DISABLED_TARGETS 0
+#endif
+#define HWY_DISABLED_TARGETS \
+  (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV | MLMARGIN_DISABLED_TARGETS)
 
 namespace mlmargin::kernel {
 
