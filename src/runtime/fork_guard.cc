@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/fork_guard.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>  // core.h alone: a name that GCC and Clang mangle in two ways.
 #include <pthread.h>
 #include <unistd.h>
 
