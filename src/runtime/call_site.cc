@@ -3,12 +3,13 @@
 
 #include <backtrace.h>
 #include <dlfcn.h>
-#include <execinfo.h>
+#include <unwind.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <span>
 #include <string_view>
 
 namespace mlmargin::runtime {
@@ -48,6 +49,15 @@ Place Resolve(uintptr_t address) {
   return place;
 }
 
+// Puts a frame into the first place of a span that is left.
+_Unwind_Reason_Code TakeFrame(_Unwind_Context* context, void* data) {
+  auto& left = *static_cast<std::span<void*>*>(data);
+  if (left.empty()) return _URC_END_OF_STACK;
+  left.front() = reinterpret_cast<void*>(_Unwind_GetIP(context));
+  left = left.subspan(1);
+  return _URC_NO_REASON;
+}
+
 // The call whose return address is `frame`.
 uintptr_t CallBefore(const void* frame) { return reinterpret_cast<uintptr_t>(frame) - 1; }
 
@@ -55,7 +65,8 @@ uintptr_t CallBefore(const void* frame) { return reinterpret_cast<uintptr_t>(fra
 
 CallSite CallSite::Here() noexcept {
   CallSite site;
-  backtrace(site.frames_.data(), static_cast<int>(kMaxFrames));
+  std::span<void*> left(site.frames_);
+  _Unwind_Backtrace(TakeFrame, &left);
   return site;
 }
 

@@ -13,8 +13,7 @@ class CallSite {
  public:
   CallSite() = default;  // Unknown.
 
-  // That of the caller's callers: some microseconds. The first call loads the unwinder, so that one
-  // in a signal handler finds it there.
+  // That of the caller's callers; takes some microseconds.
   static CallSite Here() noexcept;
 
   // "train.cc:42" where there is debug information, else "main (train+0x1136)": the innermost place

@@ -190,7 +190,6 @@ Status CheckNotFreed(const Task& task, const char* when) {
 void InstallFaultReport() {
   static std::once_flag once;
   std::call_once(once, [] {
-    CallSite::Here();
     struct sigaction action = {};
     action.sa_sigaction = &OnFault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;

@@ -7,6 +7,7 @@
 #include <gmpxx.h>
 
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct FloatFormat {
   uint32_t quiet_nan() const { return infinity() | (1u << (mantissa_bits - 1)); }
   uint32_t one() const { return static_cast<uint32_t>(max_exponent) << mantissa_bits; }
 };
+// For the names of tests.
+inline void PrintTo(const FloatFormat& format, std::ostream* out) { *out << format.name; }
+
 inline constexpr FloatFormat kFloat32 = {"float32", 32, 23, 127};
 inline constexpr FloatFormat kFloat16 = {"float16", 16, 10, 15};
 inline constexpr FloatFormat kBFloat16 = {"bfloat16", 16, 7, 127};
