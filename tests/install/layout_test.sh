@@ -19,7 +19,8 @@ fail() {
 
 diff -r "${include}" "${prefix}/include" >&2 || fail "include/ is not the source's"
 
-expected='./lib64/libacl_rt.so
+expected='./bin/mlmargin
+./lib64/libacl_rt.so
 ./lib64/libascendcl.so
 ./lib64/libmlmargin.so
 ./lib64/libnnopbase.so
