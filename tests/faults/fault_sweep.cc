@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faults/fault_sweep.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -14,6 +13,7 @@
 #include <string>
 
 #include "support/sanitizers.h"
+#include "support/threads.h"
 
 namespace mlmargin::testing {
 namespace {
@@ -37,17 +37,9 @@ int64_t current_case = 0;
   _exit(1);
 }
 
-int NumThreads() {
-  int threads = 0;
-  DIR* const folder = opendir("/proc/self/task");
-  while (const dirent* const entry = readdir(folder)) threads += entry->d_name[0] != '.' ? 1 : 0;
-  closedir(folder);
-  return threads;
-}
-
 // A stream's worker ends some time after its stream, and frees what it held.
 void AwaitEndOfWorkers() {
-  for (int tries = 0; NumThreads() > 1; ++tries) {
+  for (int tries = 0; NumThreads() != 1; ++tries) {
     if (tries == kMillisecondsToEnd) Die("a thread does not end");
     usleep(1000);
   }

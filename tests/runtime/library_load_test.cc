@@ -5,27 +5,26 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <thread>
 
 #include "acl/acl.h"
 #include "runtime/runtime_fixture.h"
+#include "support/threads.h"
 
 namespace mlmargin::runtime {
 namespace {
 
 struct Footprint {
   size_t resident_bytes = 0;
-  int64_t threads = 0;
+  int threads = 0;
   int64_t mappings = 0;
 };
 
 Footprint FootprintNow() {
-  const std::filesystem::directory_iterator tasks("/proc/self/task");
   std::ifstream maps("/proc/self/maps");
-  return {ResidentBytes(), std::distance(begin(tasks), end(tasks)),
+  return {ResidentBytes(), mlmargin::testing::NumThreads(),
           std::count(std::istreambuf_iterator<char>(maps), {}, '\n')};
 }
 

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <random>
@@ -19,6 +18,7 @@
 #include "acl/acl.h"
 #include "mlmargin/settings.h"
 #include "stress/work.h"
+#include "support/threads.h"
 
 namespace mlmargin::testing {
 namespace {
@@ -39,7 +39,7 @@ struct Figures {
   size_t device_bytes = 0;
   uint32_t streams = 0;
   uint32_t events = 0;
-  int64_t threads = 0;
+  int threads = 0;
 };
 
 Figures FiguresNow() {
@@ -53,8 +53,7 @@ Figures FiguresNow() {
   figures.device_bytes = total - free_bytes;
   aclrtGetStreamAvailableNum(&figures.streams);
   aclrtGetEventAvailNum(&figures.events);
-  const std::filesystem::directory_iterator tasks("/proc/self/task");
-  figures.threads = std::distance(begin(tasks), end(tasks));
+  figures.threads = NumThreads();
   return figures;
 }
 
@@ -65,13 +64,13 @@ void Print(Clock::time_point start, const Figures& figures) {
   const auto seconds =
       std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start).count();
   std::printf(
-      "%5lld s: %9llu runs, %llu wrong; resident %.1f MiB, device %.1f MiB, %lld threads, "
+      "%5lld s: %9llu runs, %llu wrong; resident %.1f MiB, device %.1f MiB, %d threads, "
       "%u streams and %u events to be had\n",
       static_cast<long long>(seconds), static_cast<unsigned long long>(runs.load()),
       static_cast<unsigned long long>(wrong.load()),
       static_cast<double>(figures.resident_bytes) / (1 << 20),
-      static_cast<double>(figures.device_bytes) / (1 << 20),
-      static_cast<long long>(figures.threads), figures.streams, figures.events);
+      static_cast<double>(figures.device_bytes) / (1 << 20), figures.threads, figures.streams,
+      figures.events);
   std::fflush(stdout);
 }
 
