@@ -63,11 +63,12 @@ aclTensor* TensorSpec::Make() const {
                          storage.data(), storage.size(), data);
 }
 
-Arena::Arena(size_t bytes) : bytes_(bytes) {
+// As aclrtMalloc rounds up.
+Arena::Arena(size_t bytes) : bytes_((bytes + 31) / 32 * 32) {
   void* data = nullptr;
   if (aclrtMalloc(&data, bytes, ACL_MEM_MALLOC_NORMAL_ONLY) != 0) Fail("no memory for an arena");
   data_ = static_cast<unsigned char*>(data);
-  std::memset(data_, 0xA5, bytes);
+  std::memset(data_, 0xA5, bytes_);
 }
 
 Arena::~Arena() {
@@ -77,9 +78,7 @@ Arena::~Arena() {
 bool Arena::Holds(const void* from, size_t bytes) const {
   const auto begin = reinterpret_cast<uintptr_t>(data_);
   const auto first = reinterpret_cast<uintptr_t>(from);
-  // aclrtMalloc rounds up.
-  const size_t size = (bytes_ + 31) / 32 * 32;
-  return first >= begin && first - begin <= size && bytes <= size - (first - begin);
+  return first >= begin && first - begin <= bytes_ && bytes <= bytes_ - (first - begin);
 }
 
 OperatorCall::OperatorCall(Provider& provider) {
