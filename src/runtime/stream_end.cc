@@ -24,7 +24,7 @@ Status Stream::Abort() {
   DropQueued(lock, dropped, WaitResult::kAborted);
   AwaitDeviceTask(lock);
   --aborts_running_;
-  if (RaceCheckIsOn()) NoteDone(id_, dropped_);
+  if (RaceCheckIsOn()) NoteDone(id_, done());
   return {};
 }
 
