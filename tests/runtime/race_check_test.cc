@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MLMARGIN_RACE_CHECK=1: copies and fills of the host on memory that work of a stream touches,
-// without a wait for that work. The work is over long since in these tests: what counts is who
+// without a wait for that work. It does not matter whether the work is over: what counts is who
 // knows it.
 #include <gmock/gmock.h>
 #include <pthread.h>
@@ -22,6 +22,9 @@ namespace {
 class RaceCheckTest : public testing::Test {
  protected:
   void SetUp() override {
+#ifdef MLMARGIN_TSAN
+    GTEST_SKIP() << "they race on purpose";
+#endif
     ASSERT_TRUE(SetRaceCheck(true));
     ASSERT_EQ(aclInit(nullptr), ACL_SUCCESS);
     ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
@@ -33,6 +36,7 @@ class RaceCheckTest : public testing::Test {
     before_ = NumRaces();
   }
   void TearDown() override {
+    if (pinned_ == nullptr) return;
     EXPECT_EQ(aclrtFreeHost(pinned_), ACL_SUCCESS);
     aclFinalize();
     EXPECT_TRUE(SetRaceCheck(false));
@@ -220,16 +224,23 @@ TEST_F(RaceCheckTest, TheEndOfTheStream) {
   EXPECT_EQ(HostReads(), 0U);
 }
 
+// Whether the work was done, running or dropped.
 TEST_F(RaceCheckTest, AnAbort) {
-  Write(stream_);
-  ASSERT_EQ(aclrtStreamAbort(stream_), ACL_SUCCESS);
-  EXPECT_EQ(HostReads(), 0U);
+  for (int i = 0; i < 200; ++i) {
+    Write(stream_);
+    if (i % 2 == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    ASSERT_EQ(aclrtStreamAbort(stream_), ACL_SUCCESS);
+    ASSERT_EQ(HostReads(), 0U);
+  }
 }
 
 // ---- How it is said --------------------------------------------------------------------------
 
 // In a process of its own, whose log can be read.
 TEST(RaceCheckDeathTest, NamesBothPlacesOnce) {
+#ifdef MLMARGIN_TSAN
+  GTEST_SKIP() << "it races on purpose";
+#endif
   const auto run = [] {
     setenv("MLMARGIN_RACE_CHECK", "1", 1);
     setenv("ASCEND_GLOBAL_LOG_LEVEL", "3", 1);
@@ -250,6 +261,9 @@ TEST(RaceCheckDeathTest, NamesBothPlacesOnce) {
 }
 
 TEST(RaceCheckOffTest, IsTheDefault) {
+#ifdef MLMARGIN_TSAN
+  GTEST_SKIP() << "it races on purpose";
+#endif
   ASSERT_EQ(aclInit(nullptr), ACL_SUCCESS);
   ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
   const uint64_t before = NumRaces();
