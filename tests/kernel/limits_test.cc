@@ -2,11 +2,8 @@
 // Sizes beyond 32 bits, and memory that is not to be had.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <bit>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <vector>
 
 #include "mlmargin/multilabel_margin_loss.h"
@@ -15,22 +12,7 @@
 // Sanitizers bring allocators of their own, and take minutes for these sizes.
 #ifndef MLMARGIN_SANITIZED
 
-namespace {
-// Large arrays are refused while this is set.
-std::atomic<bool> refuse_large_arrays = false;
-}  // namespace
-
-void* operator new[](size_t bytes, const std::nothrow_t&) noexcept {
-  if (refuse_large_arrays && bytes > 1024) return nullptr;
-  return std::malloc(bytes);
-}
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
-void* operator new[](size_t bytes) {
-  if (void* const memory = std::malloc(bytes)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+#include "support/refuse_arrays.h"
 
 namespace mlmargin {
 namespace {

@@ -3,10 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
 #include "opapi/gradient_run.h"
 #include "opapi/loss_run.h"
 #include "support/sanitizers.h"
@@ -14,22 +10,7 @@
 // Sanitizers bring allocators of their own.
 #ifndef MLMARGIN_SANITIZED
 
-namespace {
-// Large arrays are refused while this is set.
-std::atomic<bool> refuse_large_arrays = false;
-}  // namespace
-
-void* operator new[](size_t bytes, const std::nothrow_t&) noexcept {
-  if (refuse_large_arrays && bytes > 1024) return nullptr;
-  return std::malloc(bytes);
-}
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
-void* operator new[](size_t bytes) {
-  if (void* const memory = std::malloc(bytes)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+#include "support/refuse_arrays.h"
 
 namespace mlmargin::testing {
 namespace {
