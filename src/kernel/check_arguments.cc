@@ -63,7 +63,7 @@ Status InvalidArgument(const char* argument, const char* expected, const std::st
 
 Status CheckData(const char* argument, const void* data, bool needed) {
   if (data != nullptr || !needed) return {};
-  return InvalidArgument(argument, "data", "null");
+  return InvalidArgument(argument, "a pointer to data", "null");
 }
 
 Status CheckReduction(Reduction reduction) {
@@ -82,7 +82,7 @@ Status CheckArguments(const LossArguments& args) {
   // A gradient of no rows has no address, and neither has a loss of none.
   const bool nothing_to_write = args.rows == 0 && args.reduction == Reduction::kNone;
   if (args.loss == nullptr && args.grad_scores.data == nullptr && !nothing_to_write) {
-    return InvalidArgument("loss or grad_scores", "data", "null for both");
+    return InvalidArgument("loss or grad_scores", "a pointer to data", "null for both");
   }
   status = CheckData("scores", args.scores.data, args.rows > 0);
   if (status.ok()) {

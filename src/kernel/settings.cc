@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "environment/unknown_variables.h"
 #include "kernel/parallel_for.h"
 
 namespace mlmargin {
@@ -55,6 +56,7 @@ void ReadVariable(const char* name, const char* expected, Settings* settings,
 }
 
 void ReadEnvironment(Settings* settings) {
+  environment::NameUnknownVariables();
   settings->errors.clear();  // Of a try that ran out of memory.
   ReadVariable("MLMARGIN_NUM_THREADS", "a whole number from 1", settings, ParseThreads);
   ReadVariable("MLMARGIN_LABEL_CHECK", "ignore, warn or error", settings, ParseLabelCheck);

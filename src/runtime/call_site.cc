@@ -20,12 +20,13 @@ const char* BaseName(const char* path) {
   return slash == nullptr ? path : slash + 1;
 }
 
-// By the name that the loader knows a library by, which may be that of a link to it.
-bool IsOurs(const char* module) {
-  constexpr std::array<std::string_view, 6> kOurs = {"libascendcl.so", "libacl_rt.so",
-                                                     "libnnopbase.so", "libopapi_nn.so",
-                                                     "libopapi.so",    "libopapi_math.so"};
-  return std::find(kOurs.begin(), kOurs.end(), BaseName(module)) != kOurs.end();
+// Libraries whose code is no place of the program: these, and the one with memcpy. By the name that
+// the loader knows a library by, which may be that of a link to it.
+bool IsSkipped(const char* module) {
+  constexpr std::array<std::string_view, 7> kSkipped = {
+      "libascendcl.so", "libacl_rt.so",     "libnnopbase.so", "libopapi_nn.so",
+      "libopapi.so",    "libopapi_math.so", "libc.so.6"};
+  return std::find(kSkipped.begin(), kSkipped.end(), BaseName(module)) != kSkipped.end();
 }
 
 struct Place {
@@ -41,20 +42,47 @@ int TakePlace(void* data, uintptr_t, const char* file, int line, const char*) {
 
 void IgnoreError(void*, const char*, int) {}
 
-Place Resolve(uintptr_t address) {
+backtrace_state* DebugInformation() {
   static backtrace_state* const state =
       backtrace_create_state(nullptr, /*threaded=*/1, IgnoreError, nullptr);
+  return state;
+}
+
+Place Resolve(uintptr_t address) {
   Place place;
+  backtrace_state* const state = DebugInformation();
   if (state != nullptr) backtrace_pcinfo(state, address, TakePlace, IgnoreError, &place);
   return place;
 }
 
-// Puts a frame into the first place of a span that is left.
+void TakeName(void* data, uintptr_t, const char* name, uintptr_t, uintptr_t) {
+  if (name != nullptr) *static_cast<const char**>(data) = name;
+}
+
+// From the symbol table, which has more functions than the loader knows. "?" if it is stripped.
+const char* FunctionName(uintptr_t address) {
+  const char* name = "?";
+  backtrace_state* const state = DebugInformation();
+  if (state != nullptr) backtrace_syminfo(state, address, TakeName, IgnoreError, &name);
+  return name;
+}
+
+// Where frames go that come from the innermost one outwards.
+struct FrameTaker {
+  uintptr_t first;         // Those inside of it are left out. 0: none.
+  std::span<void*> space;  // What is left.
+};
+
 _Unwind_Reason_Code TakeFrame(_Unwind_Context* context, void* data) {
-  auto& left = *static_cast<std::span<void*>*>(data);
-  if (left.empty()) return _URC_END_OF_STACK;
-  left.front() = reinterpret_cast<void*>(_Unwind_GetIP(context));
-  left = left.subspan(1);
+  auto& taker = *static_cast<FrameTaker*>(data);
+  const uintptr_t address = _Unwind_GetIP(context);
+  if (taker.first != 0 && taker.first != address) return _URC_NO_REASON;
+  // An instruction that failed, as if it were a call: what follows looks in front of the address.
+  const uintptr_t frame = taker.first != 0 ? address + 1 : address;
+  taker.first = 0;
+  if (taker.space.empty()) return _URC_END_OF_STACK;
+  taker.space.front() = reinterpret_cast<void*>(frame);
+  taker.space = taker.space.subspan(1);
   return _URC_NO_REASON;
 }
 
@@ -65,8 +93,15 @@ uintptr_t CallBefore(const void* frame) { return reinterpret_cast<uintptr_t>(fra
 
 CallSite CallSite::Here() noexcept {
   CallSite site;
-  std::span<void*> left(site.frames_);
-  _Unwind_Backtrace(TakeFrame, &left);
+  FrameTaker taker = {0, site.frames_};
+  _Unwind_Backtrace(TakeFrame, &taker);
+  return site;
+}
+
+CallSite CallSite::OfSignal(uintptr_t address) noexcept {
+  CallSite site;
+  FrameTaker taker = {address, site.frames_};
+  _Unwind_Backtrace(TakeFrame, &taker);
   return site;
 }
 
@@ -74,7 +109,7 @@ const void* CallSite::address() const noexcept {
   for (const void* frame : frames_) {
     Dl_info info;
     if (frame == nullptr) break;
-    if (dladdr(frame, &info) != 0 && info.dli_fname != nullptr && IsOurs(info.dli_fname)) continue;
+    if (dladdr(frame, &info) != 0 && info.dli_fname != nullptr && IsSkipped(info.dli_fname)) continue;
     return frame;
   }
   return nullptr;
@@ -96,8 +131,7 @@ void CallSite::Describe(char* text, size_t size) const noexcept {
     std::snprintf(text, size, "%p", frame);
     return;
   }
-  const char* const function = info.dli_sname != nullptr ? info.dli_sname : "?";
-  std::snprintf(text, size, "%s (%s+%#zx)", function, BaseName(info.dli_fname),
+  std::snprintf(text, size, "%s (%s+%#zx)", FunctionName(call), BaseName(info.dli_fname),
                 static_cast<size_t>(call - reinterpret_cast<uintptr_t>(info.dli_fbase)));
 }
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace mlmargin::runtime {
@@ -16,9 +17,14 @@ class CallSite {
   // That of the caller's callers; takes some microseconds.
   static CallSite Here() noexcept;
 
+  // In a signal handler: that of the instruction at `address`, which the signal interrupted.
+  static CallSite OfSignal(uintptr_t address) noexcept;
+
+  bool known() const noexcept { return frames_[0] != nullptr; }
+
   // "train.cc:42" where there is debug information, else "main (train+0x1136)": the innermost place
-  // outside of these libraries. Writes at most `size` bytes with the final 0 and allocates nothing
-  // itself: fit for the report of a crash.
+  // outside of these libraries and the C library. Writes at most `size` bytes with the final 0 and
+  // allocates nothing itself: fit for the report of a crash.
   void Describe(char* text, size_t size) const noexcept;
   std::string Describe() const;
 

@@ -53,11 +53,7 @@ constinit std::mutex switches_mutex;
 
 bool RequestBeforeInit(const char* function, Switch& which, bool on) {
   return ApiCall(function, [&] {
-           if (IsInitialized()) {
-             return Status(ACL_ERROR_REPEAT_INITIALIZE, "EE1018",
-                           "the runtime is initialised; call it before aclInit or after "
-                           "aclFinalize.");
-           }
+           MLMARGIN_RETURN_IF_ERROR(CheckNotInitialized());
            const std::lock_guard lock(switches_mutex);
            which.Request(on);
            return Status();

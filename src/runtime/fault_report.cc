@@ -77,6 +77,17 @@ class Line {
   size_t size_ = 0;
 };
 
+uintptr_t FailedInstruction(const void* context) {
+  const mcontext_t& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  return static_cast<uintptr_t>(machine.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return machine.pc;
+#else
+#error "which register holds the program counter?"
+#endif
+}
+
 const char* HowTouched([[maybe_unused]] const void* context) {
 #if defined(__x86_64__)
   constexpr greg_t kWrite = 2;  // Of the page fault's error code.
@@ -87,23 +98,37 @@ const char* HowTouched([[maybe_unused]] const void* context) {
 #endif
 }
 
-void AddAllocation(const IsolatedRecord& record, Line* line) {
-  char site[512];
-  record.allocated_at.Describe(site, sizeof(site));
-  line->Add("device allocation %llu (%zu bytes at %p on device %d, from %s)",
-            static_cast<unsigned long long>(record.number), record.bytes,
-            reinterpret_cast<void*>(record.device_begin), record.device_id, site);
+void AddSite(const char* before, const CallSite& site, Line* line) {
+  if (!site.known()) return;
+  char text[512];
+  site.Describe(text, sizeof(text));
+  line->Add("%s%s", before, text);
 }
 
-void AddDeviceAddress(uintptr_t address, const IsolatedRecord& record, const char* how,
+void AddAllocation(const IsolatedRecord& record, Line* line) {
+  line->Add("device allocation %llu (%zu bytes at %p on device %d",
+            static_cast<unsigned long long>(record.number), record.bytes,
+            reinterpret_cast<void*>(record.device_begin), record.device_id);
+  AddSite(", from ", record.allocated_at, line);
+  line->Add(")");
+}
+
+void AddDeviceAddress(uintptr_t address, const IsolatedRecord& record, const void* context,
                       Line* line) {
-  line->Add("mlmargin: device address %p was %s by the host: byte %zu of ",
-            reinterpret_cast<void*>(address), how, address - record.device_begin);
+  line->Add("mlmargin: device address %p was %s by the host", reinterpret_cast<void*>(address),
+            HowTouched(context));
+  AddSite(" at ", CallSite::OfSignal(FailedInstruction(context)), line);
+  line->Add(": byte %zu of ", address - record.device_begin);
   AddAllocation(record, line);
-  line->Add(record.freed
-                ? ", which was freed.\n"
-                : ". Device memory is out of the host's reach (MLMARGIN_DEVICE_MEMORY=isolated), "
-                  "as on a real device; aclrtMemcpy brings the bytes over.\n");
+  if (record.freed) {
+    line->Add(", which was freed");
+    AddSite(" at ", record.freed_at, line);
+    line->Add(".\n");
+    return;
+  }
+  line->Add(
+      ". Device memory is out of the host's reach (MLMARGIN_DEVICE_MEMORY=isolated), as on a real "
+      "device; aclrtMemcpy brings the bytes over.\n");
 }
 
 // Names the arguments of running tasks that lie in the allocation.
@@ -144,7 +169,7 @@ void ReportFault(uintptr_t address, const void* context) {
     case FaultPlace::kElsewhere:
       return;
     case FaultPlace::kOnDevice:
-      AddDeviceAddress(address, record, HowTouched(context), &line);
+      AddDeviceAddress(address, record, context, &line);
       break;
     case FaultPlace::kBesideBytes:
       AddOverrun(address, record, HowTouched(context), &line);
@@ -176,11 +201,13 @@ void OnFault(int number, siginfo_t* info, void* context) {
 Status CheckNotFreed(const Task& task, const char* when) {
   for (const Access& access : task.accesses()) {
     if (access.block == nullptr || !access.block->freed()) continue;
+    const CallSite freed_at = access.block->freed_at();
     return Status(
         ACL_ERROR_RT_DEVICE_MEM_ERROR, "EE1019",
-        fmt::format("{}: the memory of {} ({} bytes at {}) was freed {}; wait for the "
+        fmt::format("{}: the memory of {} ({} bytes at {}) was freed{} {}; wait for the "
                     "stream before aclrtFree.",
-                    task.api_function(), access.argument, access.bytes, access.address, when));
+                    task.api_function(), access.argument, access.bytes, access.address,
+                    freed_at.known() ? " at " + freed_at.Describe() : "", when));
   }
   return {};
 }

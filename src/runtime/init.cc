@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "acl/acl.h"
+#include "environment/unknown_variables.h"
 #include "runtime/config.h"
 #include "runtime/context.h"
 #include "runtime/debug_settings.h"
@@ -40,6 +41,7 @@ InitState& State() {
 // What the first reason to run sets up. Called with the lock held.
 void Start(InitState& state) {
   if (state.initialized.load(std::memory_order_relaxed)) return;
+  environment::NameUnknownVariables();
   ReadDeviceSettings();
   ReadDebugSettings();
 }
@@ -123,6 +125,12 @@ Status CheckInitialized() {
   if (IsInitialized()) return {};
   return Status(ACL_ERROR_UNINITIALIZE, "EE1018",
                 "the runtime is not initialised; call aclInit first.");
+}
+
+Status CheckNotInitialized() {
+  if (!IsInitialized()) return {};
+  return Status(ACL_ERROR_REPEAT_INITIALIZE, "EE1018",
+                "the runtime is initialised; call it before aclInit or after aclFinalize.");
 }
 
 Status Init(const char* config_path) {

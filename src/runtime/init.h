@@ -22,6 +22,9 @@ Status FinalizeReference(uint64_t* new_count);
 // Between the first of aclInit and aclnnInit and the last finalize.
 bool IsInitialized();
 
+// 100002 then: for settings that hold from one init to the next.
+Status CheckNotInitialized();
+
 }  // namespace mlmargin::runtime
 
 #endif  // MLMARGIN_RUNTIME_INIT_H_

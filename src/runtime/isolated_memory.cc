@@ -132,8 +132,15 @@ void* IsolatedMemory::host_address() const {
 }
 
 void IsolatedMemory::MarkFreed() {
+  const CallSite here = CallSite::Here();
   const std::lock_guard lock(Entries().mutex);
   entry_->record.freed = true;
+  entry_->record.freed_at = here;
+}
+
+CallSite IsolatedMemory::freed_at() const {
+  const std::lock_guard lock(Entries().mutex);
+  return entry_->record.freed_at;
 }
 
 FaultPlace FindFaultPlace(uintptr_t address, IsolatedRecord* record) noexcept {

@@ -22,6 +22,7 @@ struct IsolatedRecord {
   int32_t device_id = 0;
   bool freed = false;
   CallSite allocated_at;
+  CallSite freed_at;  // Unknown for memory that goes with its device.
 };
 
 // Where an address lies that could not be touched. kBesideBytes: in the pages around the bytes that
@@ -42,6 +43,7 @@ class IsolatedMemory {
   void* device_address() const;
   void* host_address() const;
   void MarkFreed();  // The caller's aclrtFree; a task may hold the bytes for longer.
+  CallSite freed_at() const;
 
  private:
   struct Entry;

@@ -219,6 +219,10 @@ void Block::MarkFreed() const {
   if (isolated_ != nullptr) isolated_->MarkFreed();
 }
 
+CallSite Block::freed_at() const {
+  return isolated_ == nullptr ? CallSite() : isolated_->freed_at();
+}
+
 void* HostAddress(const Block& block, const void* address) { return block.HostAddress(address); }
 
 std::shared_ptr<const Block> FindBlockAt(const void* address) {

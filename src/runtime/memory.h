@@ -45,6 +45,7 @@ class Block {
   // Whether the caller has freed it, which a task that holds it may outlive.
   bool freed() const { return freed_.load(std::memory_order_acquire); }
   void MarkFreed() const;
+  CallSite freed_at() const;  // Known for isolated memory.
 
  private:
   void* data_;

@@ -86,10 +86,7 @@ Status SetRequestedCount(int count) {
     return InvalidRuntimeParam(
         fmt::format("argument count is {}; expected 1 to {}.", count, kMaxDevices));
   }
-  if (IsInitialized()) {
-    return Status(ACL_ERROR_REPEAT_INITIALIZE, "EE1018",
-                  "the runtime is initialised; call it before aclInit or after aclFinalize.");
-  }
+  MLMARGIN_RETURN_IF_ERROR(CheckNotInitialized());
   DeviceSettings& settings = Settings();
   const std::lock_guard lock(settings.mutex);
   settings.requested = count;

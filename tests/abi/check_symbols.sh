@@ -40,7 +40,7 @@ done
 defined=$("${NM:-nm}" -D --defined-only --format=posix "${library}" | cut -d ' ' -f 1)
 c_names=$(grep -v '^_Z' <<<"${defined}" || true)
 cxx_names=$(grep '^_Z' <<<"${defined}" | c++filt |
-  grep -Ev '^mlmargin::(runtime|nnopbase)::' || true)
+  grep -Ev '^mlmargin::(runtime|nnopbase|environment)::' || true)
 
 c_list=${symbols}/${name%.so}.txt
 cxx_list=${symbols}/${name%.so}.cxx.txt

@@ -289,11 +289,11 @@ TEST_F(ExactnessTest, WrongArgumentsAreNamed) {
   arguments.label_columns = -2;
   EXPECT_EQ(message(), "label_columns must be >= 0, got -2");
   arguments.label_columns = 1;
-  EXPECT_EQ(message(), "loss or grad_scores must be data, got null for both");
+  EXPECT_EQ(message(), "loss or grad_scores must be a pointer to data, got null for both");
   arguments.loss = &value;
-  EXPECT_EQ(message(), "scores must be data, got null");
+  EXPECT_EQ(message(), "scores must be a pointer to data, got null");
   arguments.scores.data = &value;
-  EXPECT_EQ(message(), "labels must be data, got null");
+  EXPECT_EQ(message(), "labels must be a pointer to data, got null");
   arguments.labels.data = &label;
   arguments.max_threads = -3;
   EXPECT_EQ(message(), "max_threads must be >= 0, got -3");

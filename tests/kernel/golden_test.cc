@@ -29,7 +29,7 @@ namespace mlmargin::testing {
 namespace {
 
 constexpr const char* kFile = MLMARGIN_GOLDEN_FILE;
-constexpr const char* kUpdate = "MLMARGIN_UPDATE_GOLDEN";
+constexpr const char* kUpdate = "UPDATE_GOLDEN";
 
 // A way to compute a row: its suffix in the file, and how to choose it.
 struct RowMethod {

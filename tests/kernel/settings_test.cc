@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "environment/unknown_variables.h"
 #include "kernel/parallel_for.h"
 #include "mlmargin/multilabel_margin_loss.h"
 
@@ -85,6 +86,36 @@ TEST(SettingsDeathTest, BadValuesAreNamedAndIgnored) {
                       : 1);
       },
       ::testing::ExitedWithCode(0), "NUM_THREADS.*two.*\n.*LABEL_CHECK.*maybe.*\n.*TARGET.*MMX");
+}
+
+TEST(UnknownVariablesTest, TheNearestSettingMayHaveBeenMeant) {
+  using environment::MeantSetting;
+  EXPECT_EQ(MeantSetting("MLMARGIN_NUM_THREAD"), "MLMARGIN_NUM_THREADS");
+  EXPECT_EQ(MeantSetting("MLMARGIN_TRAGET"), "MLMARGIN_TARGET");
+  EXPECT_EQ(MeantSetting("MLMARGIN_DEVICES_COUNT"), "MLMARGIN_DEVICE_COUNT");
+  EXPECT_EQ(MeantSetting("MLMARGIN_RACECHEK"), "MLMARGIN_RACE_CHECK");  // Two letters.
+  EXPECT_EQ(MeantSetting("MLMARGIN_RACHEK"), "");                       // Four.
+  EXPECT_EQ(MeantSetting("MLMARGIN_COLOUR"), "");
+  EXPECT_EQ(MeantSetting(std::string(1000, 'M')), "");
+}
+
+TEST(UnknownVariablesDeathTest, AreNamedOnceAtTheFirstCall) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        setenv("MLMARGIN_NUM_THREAD", "1", 1);
+        setenv("MLMARGIN_COLOUR", "red", 1);
+        setenv("MLMARGIN_NUM_THREADS", "1", 1);
+        setenv("MLMARGIN_HOME", "/", 1);
+        setenv("OTHER_MLMARGIN_THREADS", "1", 1);
+        NumThreads();
+        GetLabelCheck();
+        std::exit(0);
+      },
+      ::testing::ExitedWithCode(0),
+      "^mlmargin: the environment variable MLMARGIN_NUM_THREAD is no setting and does nothing; did "
+      "you mean MLMARGIN_NUM_THREADS.\n"
+      "mlmargin: the environment variable MLMARGIN_COLOUR is no setting and does nothing.\n$");
 }
 
 }  // namespace

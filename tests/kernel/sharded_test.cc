@@ -218,16 +218,16 @@ TEST(ShardedLossTest, WrongArgumentsAreNamed) {
   EXPECT_EQ(message(), "first_class must be >= 0, got -1");
   shard = ShardOf(problem, &batched, 0, 10);
   shard.label_scores.data = nullptr;
-  EXPECT_EQ(message(), "label_scores must be data, got null");
+  EXPECT_EQ(message(), "label_scores must be a pointer to data, got null");
   EXPECT_EQ(GradientOfShard(shard, counts.data(), nullptr, {}).message(),
-            "label_scores must be data, got null");
+            "label_scores must be a pointer to data, got null");
   shard = ShardOf(problem, &batched, 0, 10);
   EXPECT_EQ(GradientOfShard(shard, counts.data(), nullptr, {}).message(),
-            "grad_scores must be data, got null");
+            "grad_scores must be a pointer to data, got null");
   EXPECT_EQ(SumShard(shard, nullptr, counts.data(), nullptr).message(),
-            "part_sums must be data, got null");
+            "part_sums must be a pointer to data, got null");
   EXPECT_EQ(ReduceParts(nullptr, 1, 1, 1, ScoreType::kFloat32, Reduction::kSum, nullptr).message(),
-            "part_sums must be data, got null");
+            "part_sums must be a pointer to data, got null");
   EXPECT_EQ(
       ReduceParts(sums.data(), 1, 1, 0, ScoreType::kFloat32, Reduction::kSum, nullptr).message(),
       "classes must be >= 1, got 0");

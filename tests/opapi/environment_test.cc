@@ -27,5 +27,20 @@ TEST(EnvironmentDeathTest, BadValuesAreIgnoredAndLoggedOnce) {
               "^\\[WARNING\\] OP[^\n]*MLMARGIN_[^\n]*\n\\[WARNING\\] OP[^\n]*MLMARGIN_[^\n]*\n$");
 }
 
+// The runtime and the kernels are two libraries; each looks, and one of them speaks.
+TEST(EnvironmentDeathTest, AnUnknownVariableIsNamedOnce) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto run = [] {
+    setenv("MLMARGIN_DEVICE_MEMROY", "isolated", 1);
+    const AclSession session;
+    const Batch batch = MakeBatch(kFloat32, 2, 5, Density::kFew, Spread::kOrdinary, 1);
+    RunLoss(batch, CallShape());
+    std::_Exit(::testing::Test::HasFailure() ? 1 : 0);
+  };
+  EXPECT_EXIT(run(), ::testing::ExitedWithCode(0),
+              "^mlmargin: the environment variable MLMARGIN_DEVICE_MEMROY is no setting and does "
+              "nothing; did you mean MLMARGIN_DEVICE_MEMORY.\n$");
+}
+
 }  // namespace
 }  // namespace mlmargin::testing

@@ -20,6 +20,8 @@
 namespace mlmargin::runtime {
 namespace {
 
+using testing::AllOf;
+using testing::ContainsRegex;
 using testing::Each;
 using testing::HasSubstr;
 
@@ -70,8 +72,8 @@ constexpr char kRead[] = "touched", kWritten[] = "touched";
 #endif
 
 std::string FaultText(const char* how, size_t byte) {
-  return "device address 0x[0-9a-f]+ was " + std::string(how) + " by the host: byte " +
-         std::to_string(byte) +
+  return "device address 0x[0-9a-f]+ was " + std::string(how) +
+         " by the host at .*isolated_memory_test.cc:[0-9]+: byte " + std::to_string(byte) +
          " of device allocation [0-9]+ .128 bytes at 0x[0-9a-f]+ on device 0, from "
          ".*isolated_memory_test.cc:[0-9]+.";
 }
@@ -91,12 +93,19 @@ TEST_F(IsolatedMemoryDeathTest, AnotherThreadsReadIsNamedToo) {
 
 TEST_F(IsolatedMemoryDeathTest, FreedMemoryIsKnownAsFreed) {
   ASSERT_EQ(aclrtFree(device_), ACL_SUCCESS);
-  EXPECT_DEATH(Read(&bytes()[7]), FaultText(kRead, 7) + ", which was freed");
+  EXPECT_DEATH(Read(&bytes()[7]),
+               FaultText(kRead, 7) + ", which was freed at .*isolated_memory_test.cc:[0-9]+.\n");
+}
+
+TEST_F(IsolatedMemoryDeathTest, AReadThroughTheCLibraryIsOfThePlaceThatCalledIt) {
+  std::array<char, 100> to{};
+  EXPECT_DEATH(std::memcpy(to.data(), device_, to.size()), "by the host at "
+               ".*isolated_memory_test.cc:[0-9]+: byte [0-9]+ of device allocation");
 }
 
 TEST_F(IsolatedMemoryDeathTest, MemoryOfAResetDeviceIsKnownAsFreed) {
   ASSERT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
-  EXPECT_DEATH(Read(&bytes()[7]), FaultText(kRead, 7) + ", which was freed");
+  EXPECT_DEATH(Read(&bytes()[7]), FaultText(kRead, 7) + ", which was freed.\n");
 }
 
 TEST_F(IsolatedMemoryDeathTest, OtherFaultsAreNotOurs) {
@@ -186,7 +195,8 @@ TEST_F(IsolatedMemoryTest, WorkOnMemoryThatWasFreedFailsWithItsName) {
   open = true;
   EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_ERROR_RT_DEVICE_MEM_ERROR);
   EXPECT_THAT(TakeErrorText(),
-              HasSubstr("aclrtMemsetAsync: the memory of devPtr (128 bytes at 0x"));
+              AllOf(HasSubstr("aclrtMemsetAsync: the memory of devPtr (128 bytes at 0x"),
+                    ContainsRegex("was freed at .*isolated_memory_test.cc:[0-9]+ before it ran")));
   // The stream works on.
   EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
 }
@@ -263,7 +273,7 @@ TEST(DeviceMemoryVariableDeathTest, IsReadByInit) {
     std::_Exit(0);
   };
   testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_DEATH(run("isolated"), "by the host: byte 0 of device allocation 1 .32 bytes");
+  EXPECT_DEATH(run("isolated"), "by the host at .*: byte 0 of device allocation 1 .32 bytes");
   EXPECT_EXIT(run("shared"), testing::ExitedWithCode(0), "");
   EXPECT_EXIT(run("elsewhere"), testing::ExitedWithCode(0),
               "MLMARGIN_DEVICE_MEMORY is .elsewhere.; expected shared or isolated; using the "

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command mlmargin, on files that NumPy and SciPy wrote, against exact arithmetic.
 
-Usage: command_test.py (the program is MLMARGIN_COMMAND)
+Usage: command_test.py (the program is COMMAND_UNDER_TEST)
 """
 
 import json
@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse
 
-COMMAND = os.environ["MLMARGIN_COMMAND"]
+COMMAND = os.environ["COMMAND_UNDER_TEST"]
 
 
 def labels_of(row):

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "environment/unknown_variables.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdio>
+#include <numeric>
+
+namespace mlmargin::environment {
+
+// Each library that links this has one; in a process the loader makes all of them one, so it must
+// not be hidden, nor inline: a unique symbol would keep its library from being unloaded.
+extern __attribute__((visibility("default"))) std::atomic_flag variables_are_named;
+std::atomic_flag variables_are_named;
+
+namespace {
+
+constexpr std::string_view kPrefix = "MLMARGIN_";
+constexpr std::array<std::string_view, 7> kSettings = {
+    "MLMARGIN_NUM_THREADS",   "MLMARGIN_TARGET",     "MLMARGIN_LABEL_CHECK", "MLMARGIN_DEVICE_COUNT",
+    "MLMARGIN_DEVICE_MEMORY", "MLMARGIN_RACE_CHECK",
+    "MLMARGIN_HOME"};  // Read by python/setup.py.
+
+constexpr size_t kMaxName = 64;  // Longer ones resemble no setting.
+
+// Levenshtein's: the fewest letters to insert, remove and change, row by row of the table of all
+// pairs of beginnings.
+size_t Distance(std::string_view from, std::string_view to) {
+  std::array<size_t, kMaxName + 1> row{};
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < from.size(); ++i) {
+    size_t diagonal = row[0]++;
+    for (size_t j = 0; j < to.size(); ++j) {
+      const size_t changed = diagonal + (from[i] == to[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row[to.size()];
+}
+
+void NameOne(std::string_view name) {
+  const std::string_view meant = MeantSetting(name);
+  std::fprintf(stderr, "mlmargin: the environment variable %.*s is no setting and does nothing%s%.*s%s\n",
+               static_cast<int>(name.size()), name.data(), meant.empty() ? "." : "; did you mean ",
+               static_cast<int>(meant.size()), meant.data(), meant.empty() ? "" : "?");
+}
+
+}  // namespace
+
+std::string_view MeantSetting(std::string_view name) noexcept {
+  constexpr size_t kMostLetters = 3;
+  std::string_view nearest;
+  size_t least = kMostLetters + 1;
+  if (name.size() > kMaxName) return nearest;
+  for (const std::string_view setting : kSettings) {
+    const size_t distance = Distance(name, setting);
+    if (distance >= least) continue;
+    least = distance;
+    nearest = setting;
+  }
+  return nearest;
+}
+
+void NameUnknownVariables() noexcept {
+  if (variables_are_named.test_and_set(std::memory_order_relaxed)) return;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    const std::string_view name = text.substr(0, text.find('='));
+    const bool known = std::find(kSettings.begin(), kSettings.end(), name) != kSettings.end();
+    if (name.starts_with(kPrefix) && !known) NameOne(name);
+  }
+}
+
+}  // namespace mlmargin::environment
