@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "MLMARGIN_";
 constexpr std::array<std::string_view, 7> kSettings = {
-    "MLMARGIN_NUM_THREADS",   "MLMARGIN_TARGET",     "MLMARGIN_LABEL_CHECK", "MLMARGIN_DEVICE_COUNT",
-    "MLMARGIN_DEVICE_MEMORY", "MLMARGIN_RACE_CHECK",
+    "MLMARGIN_NUM_THREADS",  "MLMARGIN_TARGET",        "MLMARGIN_LABEL_CHECK",
+    "MLMARGIN_DEVICE_COUNT", "MLMARGIN_DEVICE_MEMORY", "MLMARGIN_RACE_CHECK",
     "MLMARGIN_HOME"};  // Read by python/setup.py.
 
 constexpr size_t kMaxName = 64;  // Longer ones resemble no setting.
@@ -45,7 +45,8 @@ size_t Distance(std::string_view from, std::string_view to) {
 
 void NameOne(std::string_view name) {
   const std::string_view meant = MeantSetting(name);
-  std::fprintf(stderr, "mlmargin: the environment variable %.*s is no setting and does nothing%s%.*s%s\n",
+  std::fprintf(stderr,
+               "mlmargin: the environment variable %.*s is no setting and does nothing%s%.*s%s\n",
                static_cast<int>(name.size()), name.data(), meant.empty() ? "." : "; did you mean ",
                static_cast<int>(meant.size()), meant.data(), meant.empty() ? "" : "?");
 }

@@ -109,7 +109,8 @@ const void* CallSite::address() const noexcept {
   for (const void* frame : frames_) {
     Dl_info info;
     if (frame == nullptr) break;
-    if (dladdr(frame, &info) != 0 && info.dli_fname != nullptr && IsSkipped(info.dli_fname)) continue;
+    if (dladdr(frame, &info) != 0 && info.dli_fname != nullptr && IsSkipped(info.dli_fname))
+      continue;
     return frame;
   }
   return nullptr;

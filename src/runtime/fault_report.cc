@@ -202,12 +202,11 @@ Status CheckNotFreed(const Task& task, const char* when) {
   for (const Access& access : task.accesses()) {
     if (access.block == nullptr || !access.block->freed()) continue;
     const CallSite freed_at = access.block->freed_at();
-    return Status(
-        ACL_ERROR_RT_DEVICE_MEM_ERROR, "EE1019",
-        fmt::format("{}: the memory of {} ({} bytes at {}) was freed{} {}; wait for the "
-                    "stream before aclrtFree.",
-                    task.api_function(), access.argument, access.bytes, access.address,
-                    freed_at.known() ? " at " + freed_at.Describe() : "", when));
+    return Status(ACL_ERROR_RT_DEVICE_MEM_ERROR, "EE1019",
+                  fmt::format("{}: the memory of {} ({} bytes at {}) was freed{} {}; wait for the "
+                              "stream before aclrtFree.",
+                              task.api_function(), access.argument, access.bytes, access.address,
+                              freed_at.known() ? " at " + freed_at.Describe() : "", when));
   }
   return {};
 }

@@ -100,7 +100,8 @@ std::unique_ptr<IsolatedMemory> IsolatedMemory::Allocate(size_t bytes, bool huge
                   .host_begin = entry.host.begin() + page + (inner - bytes),
                   .bytes = bytes,
                   .device_id = device_id,
-                  .allocated_at = CallSite::Here()};
+                  .allocated_at = CallSite::Here(),
+                  .freed_at = {}};
   std::unique_ptr<IsolatedMemory> memory(new IsolatedMemory(made.begin()));
   Table& table = Entries();
   const std::lock_guard lock(table.mutex);

@@ -99,7 +99,8 @@ TEST_F(IsolatedMemoryDeathTest, FreedMemoryIsKnownAsFreed) {
 
 TEST_F(IsolatedMemoryDeathTest, AReadThroughTheCLibraryIsOfThePlaceThatCalledIt) {
   std::array<char, 100> to{};
-  EXPECT_DEATH(std::memcpy(to.data(), device_, to.size()), "by the host at "
+  EXPECT_DEATH(std::memcpy(to.data(), device_, to.size()),
+               "by the host at "
                ".*isolated_memory_test.cc:[0-9]+: byte [0-9]+ of device allocation");
 }
 
