@@ -232,17 +232,17 @@ typedef enum aclrtDevAttr {
   ACL_DEV_ATTR_NPU_ARCH = 601,
 } aclrtDevAttr;
 
-/* Place of a block of memory. */
+/** Place of a block of memory. */
 typedef struct aclrtMemLocation {
-  uint32_t id;               /* device, or NUMA node; without meaning when type is HOST */
-  aclrtMemLocationType type; /* the side */
+  uint32_t id;               /**< device, or NUMA node; without meaning when type is HOST */
+  aclrtMemLocationType type; /**< the side */
 } aclrtMemLocation;
 
-/* What is known of an address. */
+/** What is known of an address. */
 typedef struct aclrtPtrAttributes {
-  aclrtMemLocation location; /* where it lies */
-  uint32_t pageSize;         /* in bytes */
-  uint32_t rsv[4];           /* reserved, zero */
+  aclrtMemLocation location; /**< where it lies */
+  uint32_t pageSize;         /**< in bytes */
+  uint32_t rsv[4];           /**< reserved, zero */
 } aclrtPtrAttributes;
 
 /* A callback of aclrtLaunchCallback. It must not call ACL functions. */

@@ -24,8 +24,10 @@ namespace mlmargin {
 
 // IEEE binary32, binary16, bfloat16, IEEE binary64.
 enum class ScoreType { kFloat32, kFloat16, kBFloat16, kFloat64 };
+// Of labels, and of the offsets of their lists.
 enum class LabelType { kInt32, kInt64 };
 
+// What becomes of the rows' losses.
 enum class Reduction {
   kNone,  // loss[n] for each row.
   kMean,  // One element: the sum of the rows' losses divided by their number, or by mean_rows.
@@ -35,14 +37,15 @@ enum class Reduction {
 // A strided matrix: element (n, i) sits at data + (n * row_stride + i * column_stride) elements.
 // Strides may be 0 for inputs. Data needs no alignment beyond what its maker gave it.
 struct ConstMatrix {
-  const void* data = nullptr;
-  int64_t row_stride = 0;
-  int64_t column_stride = 1;
+  const void* data = nullptr;  // Element (0, 0).
+  int64_t row_stride = 0;      // In elements.
+  int64_t column_stride = 1;   // In elements.
 };
+// The same to be written; no two elements may share a byte.
 struct Matrix {
-  void* data = nullptr;
-  int64_t row_stride = 0;
-  int64_t column_stride = 1;
+  void* data = nullptr;       // Element (0, 0).
+  int64_t row_stride = 0;     // In elements.
+  int64_t column_stride = 1;  // In elements.
 };
 
 // The arguments of one call. What it computes is what it is given memory for: the loss, the
@@ -52,9 +55,9 @@ struct LossArguments {
   int64_t rows = 0;                            // N >= 0.
   int64_t classes = 0;                         // C >= 1.
   ScoreType score_type = ScoreType::kFloat32;  // Of scores, loss, mask and gradients.
-  LabelType label_type = LabelType::kInt64;
-  Reduction reduction = Reduction::kMean;
-  ConstMatrix scores;  // N x C.
+  LabelType label_type = LabelType::kInt64;    // Of labels.
+  Reduction reduction = Reduction::kMean;      // Of loss.
+  ConstMatrix scores;                          // N x C.
 
   // Label lists as rows: N x label_columns, of any number. A list ends at its first -1, or here.
   ConstMatrix labels;
@@ -63,7 +66,7 @@ struct LossArguments {
   // label_offsets[n + 1] - 1 of the label_columns contiguous ones at labels.data, whose strides
   // are not looked at. N + 1 offsets, none negative, below the one before, or above label_columns.
   const void* label_offsets = nullptr;
-  LabelType offset_type = LabelType::kInt64;
+  LabelType offset_type = LabelType::kInt64;  // Of label_offsets.
 
   // Outputs; one whose data is null is not computed. `loss` or `grad_scores` must be there.
   void* loss = nullptr;     // N elements for kNone, else 1.
@@ -90,10 +93,10 @@ struct LossArguments {
 
 // Labels outside [0, C) that are not the -1 that ends a row: they are skipped.
 struct BadLabels {
-  int64_t count = 0;
+  int64_t count = 0;    // How many there are.
   int64_t row = -1;     // Of the first one, in row-major order.
   int64_t column = -1;  // Its position in the row's list.
-  int64_t value = 0;
+  int64_t value = 0;    // What it is.
 };
 
 // Computes the loss, the mask and the gradient of a batch, as far as there is memory for them.

@@ -29,7 +29,9 @@ enum class LabelCheck {
             // 10 calls and at each doubling of their number.
   kError,   // The outputs stay untouched and the stream reports 507035.
 };
+// The one in use.
 MLMARGIN_API LabelCheck GetLabelCheck();
+// For all streams of the process.
 MLMARGIN_API void SetLabelCheck(LabelCheck check);
 
 // MLMARGIN_TARGET: the SIMD instruction set in use, by Highway's name for it ("AVX2", "NEON").

@@ -28,24 +28,25 @@ namespace mlmargin {
 
 // The classes [first_class, first_class + shard_classes) of `classes` in all.
 struct ShardArguments {
-  int64_t rows = 0;           // N >= 0.
-  int64_t classes = 0;        // C >= 1, of all shards.
-  int64_t first_class = 0;    // >= 0.
-  int64_t shard_classes = 0;  // S >= 0; first_class + S <= C.
-  ScoreType score_type = ScoreType::kFloat32;
-  LabelType label_type = LabelType::kInt64;
-  Reduction reduction = Reduction::kMean;
-  ConstMatrix scores;         // N x S.
+  int64_t rows = 0;                            // N >= 0.
+  int64_t classes = 0;                         // C >= 1, of all shards.
+  int64_t first_class = 0;                     // >= 0.
+  int64_t shard_classes = 0;                   // S >= 0; first_class + S <= C.
+  ScoreType score_type = ScoreType::kFloat32;  // Of scores, loss and gradients.
+  LabelType label_type = LabelType::kInt64;    // Of labels.
+  Reduction reduction = Reduction::kMean;      // Of the whole loss.
+  ConstMatrix scores;                          // N x S.
   ConstMatrix labels;         // N x K, numbers among all C classes; a list ends at its first -1.
   int64_t label_columns = 0;  // K >= 0.
   ConstMatrix label_scores;   // N x K, of score_type: the score of each label of `labels`.
   int max_threads = 0;        // As in LossArguments.
 };
 
-// How many classes a part has, and how many parts the classes of a shard make, the last one
-// shorter as it may be. A part sum is SumsPerPart(score_type) doubles.
+// How many classes a part has.
 MLMARGIN_API int64_t PartClasses(int64_t classes);
+// How many parts the classes of a shard make, the last one shorter as it may be.
 MLMARGIN_API int64_t NumParts(int64_t classes, int64_t shard_classes);
+// How many doubles a part sum is.
 MLMARGIN_API int SumsPerPart(ScoreType score_type);
 
 // part_sums: N x NumParts() x SumsPerPart(), contiguous. label_counts: N x K, contiguous; 0 for

@@ -9,6 +9,7 @@
 
 namespace mlmargin {
 
+// What a call came to.
 enum class StatusCode {
   kOk,
   kInvalidArgument,  // An argument is wrong; nothing was written.
@@ -17,13 +18,15 @@ enum class StatusCode {
   kOutOfMemory,      // Memory or a thread could not be had; outputs are unspecified.
 };
 
+// A code, and for an error what was wrong.
 class [[nodiscard]] Status {
  public:
-  Status() = default;
+  Status() = default;  // kOk.
+  // `message` is to name the argument, what was expected and what came.
   Status(StatusCode code, std::string message) : code_(code), message_(std::move(message)) {}
 
-  bool ok() const { return code_ == StatusCode::kOk; }
-  StatusCode code() const { return code_; }
+  bool ok() const { return code_ == StatusCode::kOk; }  // Success.
+  StatusCode code() const { return code_; }             // What kind of error.
   // Names the argument, what was expected and what came; empty on success.
   const std::string& message() const { return message_; }
 

@@ -13,8 +13,8 @@
 namespace mlmargin::environment {
 
 // Each library that links this has one; in a process the loader makes all of them one, so it must
-// not be hidden. Nor is it inline: a unique symbol would keep its library from being unloaded. Weak,
-// as the address sanitizer takes it for a violation of the one-definition rule otherwise.
+// not be hidden. Nor is it inline: a unique symbol would keep its library from being unloaded.
+// Weak, as the address sanitizer takes it for a violation of the one-definition rule otherwise.
 extern std::atomic_flag variables_are_named;
 [[gnu::weak, gnu::visibility("default")]] constinit std::atomic_flag variables_are_named;
 
