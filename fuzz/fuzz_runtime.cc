@@ -11,6 +11,7 @@
 
 #include "aclnn/aclnn_base.h"
 #include "runtime_world.h"
+#include "support/threads.h"
 
 namespace mlmargin::fuzz {
 namespace {
@@ -24,10 +25,12 @@ void Require(int32_t code, const char* what) {
   if (code != 0) Fail(std::string(what) + " gives " + std::to_string(code));
 }
 
-// What a device has left, once everything has been given back.
+// What a device has left, once everything has been given back, and the threads of the process. A
+// worker that is still at its end would free memory while the fuzzer looks for leaks.
 struct Available {
   uint32_t streams = 0, events = 0;
   size_t bytes = 0;
+  int threads = 0;
 
   static Available Now() {
     Available now;
@@ -38,6 +41,7 @@ struct Available {
     Require(aclrtGetEventAvailNum(&now.events), "aclrtGetEventAvailNum");
     Require(aclrtGetMemInfo(ACL_DDR_MEM, &now.bytes, &total), "aclrtGetMemInfo");
     Require(aclFinalize(), "aclFinalize");
+    now.threads = testing::NumThreads();
     return now;
   }
   bool operator==(const Available&) const = default;
@@ -148,7 +152,8 @@ void ExpectAllGivenBack(const Available& before) {
   if (now == before) return;
   Fail("not given back: " + std::to_string(before.streams - now.streams) + " streams, " +
        std::to_string(before.events - now.events) + " events, " +
-       std::to_string(before.bytes - now.bytes) + " bytes");
+       std::to_string(before.bytes - now.bytes) + " bytes, " +
+       std::to_string(now.threads - before.threads) + " threads");
 }
 
 Available SetUp() {

@@ -17,9 +17,9 @@ namespace mlmargin {
 // chooses among them.
 [[nodiscard, gnu::visibility("default")]] bool SetDeviceCount(int count);
 
-// Of what kind device memory is. kShared, the default, is ordinary memory, which the host may touch.
-// kIsolated is out of the host's reach, as that of a real device: a host's own access to it is a
-// segmentation fault with a line that names the address and the allocation, and work that is
+// Of what kind device memory is. kShared, the default, is ordinary memory, which the host may
+// touch. kIsolated is out of the host's reach, as that of a real device: a host's own access to it
+// is a segmentation fault with a line that names the address and the allocation, and work that is
 // queued fails when its memory is freed before it is done. Copies and operators work as ever.
 enum class DeviceMemory { kShared, kIsolated };
 // MLMARGIN_DEVICE_MEMORY.
