@@ -25,8 +25,9 @@ void Require(int32_t code, const char* what) {
   if (code != 0) Fail(std::string(what) + " gives " + std::to_string(code));
 }
 
-// What a device has left, once everything has been given back, and the threads of the process. A
-// worker that is still at its end would free memory while the fuzzer looks for leaks.
+// What a device has left, once everything has been given back, and the threads of the process. The
+// look for leaks must not meet a worker: the system gives the numbers of threads again, and the
+// sanitizer takes a new one for an old one of that number, whose stack it need not look at.
 struct Available {
   uint32_t streams = 0, events = 0;
   size_t bytes = 0;
