@@ -68,8 +68,10 @@ class Line {
     va_end(arguments);
     if (added > 0) size_ = std::min(size_ + static_cast<size_t>(added), sizeof(text_) - 1);
   }
-  void Write() const noexcept {
+  // What has been added since the last time.
+  void Write() noexcept {
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text_, size_);
+    size_ = 0;
   }
 
  private:
@@ -88,7 +90,8 @@ uintptr_t FailedInstruction(const void* context) {
 #endif
 }
 
-const char* HowTouched([[maybe_unused]] const void* context) {
+const char* HowTouched(uintptr_t address, const void* context) {
+  if (FailedInstruction(context) == address) return "executed";
 #if defined(__x86_64__)
   constexpr greg_t kWrite = 2;  // Of the page fault's error code.
   const greg_t error = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR];
@@ -98,8 +101,23 @@ const char* HowTouched([[maybe_unused]] const void* context) {
 #endif
 }
 
+// Whether the handler runs on a stack that the program made for handlers with little to do.
+bool StackIsSmall() {
+  constexpr size_t kEnough = size_t{24} << 10;  // 13 KiB were seen, 3 of them the system's.
+  stack_t stack = {};
+  return sigaltstack(nullptr, &stack) != 0 ||
+         ((stack.ss_flags & SS_ONSTACK) != 0 && stack.ss_size < kEnough);
+}
+
+// Where the instruction is. Not asked for one that is itself out of reach: to look for the frame
+// behind it would read there.
+CallSite SiteOfAccess(uintptr_t address, const void* context) {
+  const uintptr_t instruction = FailedInstruction(context);
+  return instruction == address || StackIsSmall() ? CallSite() : CallSite::OfSignal(instruction);
+}
+
 void AddSite(const char* before, const CallSite& site, Line* line) {
-  if (!site.known()) return;
+  if (!site.known() || StackIsSmall()) return;
   char text[512];
   site.Describe(text, sizeof(text));
   line->Add("%s%s", before, text);
@@ -116,8 +134,9 @@ void AddAllocation(const IsolatedRecord& record, Line* line) {
 void AddDeviceAddress(uintptr_t address, const IsolatedRecord& record, const void* context,
                       Line* line) {
   line->Add("mlmargin: device address %p was %s by the host", reinterpret_cast<void*>(address),
-            HowTouched(context));
-  AddSite(" at ", CallSite::OfSignal(FailedInstruction(context)), line);
+            HowTouched(address, context));
+  line->Write();  // If the stack is damaged, what follows may fail.
+  AddSite(" at ", SiteOfAccess(address, context), line);
   line->Add(": byte %zu of ", address - record.device_begin);
   AddAllocation(record, line);
   if (record.freed) {
@@ -172,7 +191,7 @@ void ReportFault(uintptr_t address, const void* context) {
       AddDeviceAddress(address, record, context, &line);
       break;
     case FaultPlace::kBesideBytes:
-      AddOverrun(address, record, HowTouched(context), &line);
+      AddOverrun(address, record, HowTouched(address, context), &line);
       break;
   }
   line.Write();

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -118,6 +119,11 @@ TEST_F(IsolatedMemoryDeathTest, MemoryOfAResetDeviceIsKnownAsFreed) {
   EXPECT_DEATH(Read(&bytes()[7]), FaultText(kRead, 7) + ", which was freed.\n");
 }
 
+TEST_F(IsolatedMemoryDeathTest, ACallOfADeviceAddressIsNamed) {
+  EXPECT_DEATH(reinterpret_cast<void (*)()>(device_)(),
+               "was executed by the host: byte 0 of device allocation [0-9]+ .128 bytes");
+}
+
 TEST_F(IsolatedMemoryDeathTest, OtherFaultsAreNotOurs) {
   volatile char* const nowhere = nullptr;
   EXPECT_EXIT(
@@ -141,6 +147,38 @@ TEST(IsolatedMemoryHandlerDeathTest, TheHandlerOfTheProgramGetsTheFault) {
   };
   testing::FLAGS_gtest_death_test_style = "threadsafe";  // A process without our handler.
   EXPECT_EXIT(run(), testing::ExitedWithCode(42), "was (read|touched) by the host");
+}
+
+// Room for a handler that does next to nothing: the places are left out, and nothing beside that
+// room is written.
+TEST(IsolatedMemoryHandlerDeathTest, ASmallStackForSignalsIsEnough) {
+#ifdef MLMARGIN_SANITIZED
+  GTEST_SKIP() << "the sanitizer's own handlers need more";
+#endif
+  const auto run = [] {
+    constexpr size_t kBelow = 64 << 10;
+    static std::array<unsigned char, kBelow + (16 << 10)> memory;
+    memory.fill(0xA5);
+    const stack_t stack = {
+        .ss_sp = memory.data() + kBelow, .ss_flags = 0, .ss_size = memory.size() - kBelow};
+    sigaltstack(&stack, nullptr);
+    struct sigaction action = {};
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    action.sa_sigaction = [](int, siginfo_t*, void*) {
+      const bool clean = std::all_of(memory.begin(), memory.begin() + kBelow,
+                                     [](unsigned char byte) { return byte == 0xA5; });
+      _Exit(clean ? 42 : 1);
+    };
+    sigaction(SIGSEGV, &action, nullptr);
+    void* device = nullptr;
+    if (!SetDeviceMemory(DeviceMemory::kIsolated) || aclInit(nullptr) != 0) return;
+    if (aclrtSetDevice(0) != 0 || aclrtMalloc(&device, 32, ACL_MEM_MALLOC_HUGE_FIRST) != 0) return;
+    Read(static_cast<volatile char*>(device));
+  };
+  testing::FLAGS_gtest_death_test_style = "threadsafe";  // A process without our handler.
+  EXPECT_EXIT(
+      run(), testing::ExitedWithCode(42),
+      "by the host: byte 0 of device allocation [0-9]+ .32 bytes at 0x[0-9a-f]+ on device 0.\\.");
 }
 
 // ---- Copies and fills ------------------------------------------------------------------------
