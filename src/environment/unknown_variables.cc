@@ -55,10 +55,10 @@ void NameOne(std::string_view name) {
 }  // namespace
 
 std::string_view MeantSetting(std::string_view name) noexcept {
-  constexpr size_t kMostLetters = 3;
   std::string_view nearest;
-  size_t least = kMostLetters + 1;
-  if (name.size() > kMaxName) return nearest;
+  if (name.size() < kPrefix.size() || name.size() > kMaxName) return nearest;
+  const size_t most_letters = std::min(size_t{3}, (name.size() - kPrefix.size()) / 3);
+  size_t least = most_letters + 1;
   for (const std::string_view setting : kSettings) {
     const size_t distance = Distance(name, setting);
     if (distance >= least) continue;

@@ -7,8 +7,8 @@
 
 namespace mlmargin::environment {
 
-// The setting that a variable's name may have been meant for: at most three letters away. Empty if
-// there is none.
+// The setting that a variable's name may have been meant for: at most three letters away, and at
+// most a third of those behind MLMARGIN_. Empty if there is none.
 std::string_view MeantSetting(std::string_view name) noexcept;
 
 // Writes a line on standard error for each variable of the environment that begins with MLMARGIN_

@@ -95,6 +95,8 @@ TEST(UnknownVariablesTest, TheNearestSettingMayHaveBeenMeant) {
   EXPECT_EQ(MeantSetting("MLMARGIN_DEVICES_COUNT"), "MLMARGIN_DEVICE_COUNT");
   EXPECT_EQ(MeantSetting("MLMARGIN_RACECHEK"), "MLMARGIN_RACE_CHECK");  // Two letters.
   EXPECT_EQ(MeantSetting("MLMARGIN_RACHEK"), "");                       // Four.
+  EXPECT_EQ(MeantSetting("MLMARGIN_FOO"), "");                          // Three of three.
+  EXPECT_EQ(MeantSetting("MLMARGIN_"), "");
   EXPECT_EQ(MeantSetting("MLMARGIN_COLOUR"), "");
   EXPECT_EQ(MeantSetting(std::string(1000, 'M')), "");
 }
