@@ -58,13 +58,50 @@ struct Header {
   size_t data_begin = 0;  // Bytes into the file.
 };
 
+constexpr char kExpected[] =
+    "expected float16, float32, float64 or uint16 for scores, int32 or int64 for labels";
+
 Element ParseDescr(const std::string& name, const std::string& descr) {
   for (const ElementInfo& info : kElements) {
     if (descr == info.descr) return info.element;
   }
-  Fail(name, fmt::format("its elements are '{}'; expected float16, float32, float64 or uint16 for "
-                         "scores, int32 or int64 for labels, in little-endian order",
-                         descr));
+  if (!descr.empty() && descr[0] == '>') {
+    Fail(name, fmt::format("its elements are '{}', in big-endian order; save "
+                           "array.astype('<{}')",
+                           descr, descr.substr(1)));
+  }
+  Fail(name, fmt::format("its elements are '{}'; {}", descr, kExpected));
+}
+
+// What the parser only finds invalid.
+void CheckKind(const std::string& name, std::string_view header) {
+  const auto has = [&](std::string_view text) {
+    return header.find(text) != std::string_view::npos;
+  };
+  if (has("'descr': '|O'")) {
+    Fail(name, fmt::format("its elements are Python objects, as of lists of different lengths; {}",
+                           kExpected));
+  }
+  if (has("'descr': [")) {
+    Fail(name, fmt::format("its elements are records with fields; {}", kExpected));
+  }
+}
+
+// Of what cannot be a .npy file.
+void CheckMagic(const std::string& name, std::istream& stream) {
+  constexpr std::string_view kMagic = "\x93NUMPY", kZipMagic = "PK\x03\x04";
+  std::array<char, kMagic.size()> begin = {};
+  stream.read(begin.data(), begin.size());
+  const std::string_view got(begin.data(), static_cast<size_t>(stream.gcount()));
+  if (got == kMagic) {
+    stream.seekg(0);
+    return;
+  }
+  if (got.empty()) Fail(name, "it is empty; expected an array that numpy.save wrote");
+  if (got.substr(0, kZipMagic.size()) == kZipMagic) {
+    Fail(name, "it is an archive of arrays; its name must end in .npz");
+  }
+  Fail(name, "it is no NumPy file; expected an array that numpy.save wrote");
 }
 
 void SetShape(const std::vector<size_t>& shape, bool fortran_order, Array* array) {
@@ -91,15 +128,19 @@ Header ReadHeader(const std::string& name, std::istream& stream) {
   std::string descr;
   std::vector<size_t> shape;
   bool fortran_order = false;
+  CheckMagic(name, stream);
   try {
     unsigned char major = 0, minor = 0;
     xt::detail::read_magic(stream, &major, &minor);
     const std::string text =
         major == 1 ? xt::detail::read_header_1_0(stream) : xt::detail::read_header_2_0(stream);
+    CheckKind(name, text);
     xt::detail::parse_header(text, descr, &fortran_order, shape);
     if (!stream) throw std::runtime_error("its header is cut off");
+  } catch (const ToolError&) {
+    throw;
   } catch (const std::exception& error) {
-    Fail(name, fmt::format("not a NumPy array: {}", error.what()));
+    Fail(name, fmt::format("its header is damaged: {}", error.what()));
   }
   header.array.element = ParseDescr(name, descr);
   SetShape(shape, fortran_order, &header.array);
@@ -147,6 +188,7 @@ Array OpenNpy(const std::string& path) {
   if (!stream || file.number() < 0 || fstat(file.number(), &status) != 0) {
     Fail(path, std::strerror(errno));
   }
+  if (S_ISDIR(status.st_mode)) Fail(path, "it is a folder; expected a .npy or .npz file");
   Header header = ReadHeader(path, stream);
   const auto bytes = static_cast<size_t>(status.st_size);
   void* const data = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.number(), 0);
@@ -190,6 +232,9 @@ class ZipFile {
 
   Array Open(const std::string& member) const {
     const std::string name = path_ + ":" + member;
+    if (!Has(member)) {
+      Fail(path_, fmt::format("it has no array {}; it has {}", member, fmt::join(Members(), ", ")));
+    }
     auto bytes = std::make_shared<const std::string>(Read(name, member + ".npy"));
     std::istringstream stream(*bytes);
     Header header = ReadHeader(name, stream);

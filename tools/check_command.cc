@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -10,7 +11,9 @@
 #include <vector>
 
 #include "commands.h"
+#include "plural.h"
 #include "progress.h"
+#include "score_value.h"
 
 namespace mlmargin::tools {
 namespace {
@@ -19,13 +22,20 @@ namespace {
 struct Finding {
   const char* key;  // In JSON.
   const char* what;
+  const char* one;  // The same for a count of 1.
   const char* hint;
   bool is_wrong;  // Else only worth knowing.
   int64_t count = 0;
   int64_t row = -1;
   int64_t position = -1;
   int64_t value = 0;
+  bool has_value = true;
 
+  // A score, of which the position says all.
+  void Note(int64_t at_row, int64_t at_position) {
+    has_value = false;
+    Note(at_row, at_position, 0);
+  }
   void Note(int64_t at_row, int64_t at_position, int64_t label) {
     if (count++ != 0) return;
     row = at_row;
@@ -46,11 +56,17 @@ class LabelCheckRun {
     for (int64_t begin = 0; begin < batch_.rows(); begin += step) {
       const int64_t rows = std::min(step, batch_.rows() - begin);
       const LossArguments piece = PieceOf(batch_, begin, rows);
-      for (int64_t n = 0; n < rows; ++n) CheckRow(piece, n, begin + n);
+      for (int64_t n = 0; n < rows; ++n) {
+        CheckScores(begin + n);
+        CheckRow(piece, n, begin + n);
+      }
       progress.Set(begin);
     }
     // Padding by 0 shows over all rows: none has the -1 that would end its list.
     if (any_end_ || num_zero_tails_ * 2 < batch_.rows()) zero_padding_.count = 0;
+    if (!batch_.labels->LooksMultihot()) return;
+    looks_multihot_.Note(0, -1, 0);
+    zero_padding_.count = repeated_.count = 0;  // As a matter of course.
   }
 
   bool IsWrong() const {
@@ -66,7 +82,7 @@ class LabelCheckRun {
       findings[finding->key] = {{"count", finding->count}, {"first_row", finding->row}};
       if (finding->position < 0) continue;
       findings[finding->key]["first_position"] = finding->position;
-      findings[finding->key]["first_value"] = finding->value;
+      if (finding->has_value) findings[finding->key]["first_value"] = finding->value;
     }
     return {{"rows", batch_.rows()}, {"classes", batch_.classes()}, {"form", batch_.labels->form()},
             {"labels", num_labels_}, {"fewest_labels", Fewest()},   {"most_labels", most_},
@@ -74,12 +90,12 @@ class LabelCheckRun {
   }
 
   void Print() const {
-    fmt::print("{} rows, {} classes, {} labels ({} to {} a row, {:.4g} in the mean), {}\n",
-               batch_.rows(), batch_.classes(), num_labels_, Fewest(), most_,
-               batch_.rows() == 0
-                   ? 0.0
-                   : static_cast<double>(num_labels_) / static_cast<double>(batch_.rows()),
-               batch_.labels->form());
+    fmt::print(
+        "{}, {}, {} ({} to {} a row, {:.4g} in the mean), {}\n", CountOf(batch_.rows(), "row"),
+        ClassText(), CountOf(num_labels_, "label"), Fewest(), most_,
+        batch_.rows() == 0 ? 0.0
+                           : static_cast<double>(num_labels_) / static_cast<double>(batch_.rows()),
+        batch_.labels->form());
     for (const Finding* finding : findings_) PrintFinding(*finding);
     if (!IsWrong()) fmt::print("nothing is wrong\n");
   }
@@ -91,10 +107,23 @@ class LabelCheckRun {
     if (finding.count == 0) return;
     std::string where = fmt::format("first in row {}", finding.row);
     if (finding.position >= 0) {
-      where += fmt::format(", position {}: {}", finding.position, finding.value);
+      where += fmt::format(", position {}", finding.position);
+      if (finding.has_value) where += fmt::format(": {}", finding.value);
     }
     fmt::print("{}: {} {} ({}). {}\n", finding.is_wrong ? "wrong" : "note", finding.count,
-               finding.what, where, finding.hint);
+               finding.count == 1 ? finding.one : finding.what, where, finding.hint);
+  }
+
+  std::string ClassText() const {
+    return batch_.classes() == 1 ? "1 class" : fmt::format("{} classes", batch_.classes());
+  }
+
+  void CheckScores(int64_t row) {
+    for (int64_t i = 0; i < batch_.classes(); ++i) {
+      const double score = ScoreValue(batch_.score_type, batch_.scores.At(row, i));
+      if (std::isnan(score)) nan_.Note(row, i);
+      if (std::isinf(score)) infinite_.Note(row, i);
+    }
   }
 
   void CheckRow(const LossArguments& piece, int64_t n, int64_t row) {
@@ -153,20 +182,32 @@ class LabelCheckRun {
   int64_t num_zero_tails_ = 0;
   bool any_end_ = false;
 
-  Finding out_of_range_ = {"out_of_range", "labels out of range",
+  Finding out_of_range_ = {"out_of_range", "labels out of range", "label out of range",
                            "Expected 0 to the number of classes less 1, or -1 behind the last.",
                            true};
   Finding repeated_ = {"repeated", "labels listed again in their row",
-                       "Each counts as often as it is listed.", true};
+                       "label listed again in its row", "Each counts as often as it is listed.",
+                       true};
   Finding zero_padding_ = {"zero_padding", "lists that end in zeros, and none ends in -1",
+                           "list that ends in zeros, and none ends in -1",
                            "Lists are padded by -1; 0 is the first class.", true};
-  Finding after_end_ = {"after_end", "rows with labels behind a -1",
+  Finding after_end_ = {"after_end", "rows with labels behind a -1", "row with labels behind a -1",
                         "The first -1 ends a list; these are not read.", true};
-  Finding no_label_ = {"no_label", "rows without a label", "Their loss is 0.", false};
-  Finding all_labels_ = {"all_labels", "rows with every class as a label", "Their loss is 0.",
-                         false};
-  const Finding* const findings_[6] = {&out_of_range_, &repeated_, &zero_padding_,
-                                       &after_end_,    &no_label_, &all_labels_};
+  Finding looks_multihot_ = {"looks_multihot", "", "matrix of 0 and 1 in the shape of the scores",
+                             "It was taken for lists of class numbers; --multihot makes it a 0/1 "
+                             "matrix.",
+                             true};
+  Finding nan_ = {"nan_scores", "scores that are NaN", "score that is NaN",
+                  "It takes part in no hinge.", true};
+  Finding infinite_ = {"infinite_scores", "scores that are infinite", "score that is infinite",
+                       "The loss of its row may be infinite.", false};
+  Finding no_label_ = {"no_label", "rows without a label that counts",
+                       "row without a label that counts", "Their loss is 0.", false};
+  Finding all_labels_ = {"all_labels", "rows with every class as a label",
+                         "row with every class as a label", "Their loss is 0.", false};
+  const Finding* const findings_[9] = {&out_of_range_, &repeated_, &zero_padding_,
+                                       &after_end_,    &nan_,      &looks_multihot_,
+                                       &infinite_,     &no_label_, &all_labels_};
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "error.h"
+#include "plural.h"
 
 namespace mlmargin::tools {
 namespace {
@@ -65,13 +66,12 @@ const std::byte* Advance(const void* from, LabelType type, int64_t elements) {
 class PaddedLabels final : public Labels {
  public:
   PaddedLabels(Array lists, const Array& scores)
-      : lists_(std::move(lists)), type_(IndexTypeOf(lists_, "labels")) {
+      : lists_(std::move(lists)), type_(IndexTypeOf(lists_, "labels")), classes_(scores.columns) {
     if (lists_.rows != scores.rows || lists_.dimensions != scores.dimensions) {
       Fail(
-          "{}: its shape is {}; expected a row for each of the scores' {} of shape {}. For CSR "
-          "give "
-          "the offsets with --offsets",
-          lists_.name, lists_.ShapeText(), scores.rows, scores.ShapeText());
+          "{}: its shape is {}; expected {}, as the scores have the shape {}. For CSR give the "
+          "offsets with --offsets",
+          lists_.name, lists_.ShapeText(), CountOf(scores.rows, "row"), scores.ShapeText());
     }
   }
   const char* form() const override { return "padded"; }
@@ -80,10 +80,21 @@ class PaddedLabels final : public Labels {
     arguments->labels = {lists_.At(begin, 0), lists_.row_stride, lists_.column_stride};
     arguments->label_columns = lists_.columns;
   }
+  bool LooksMultihot() const override {
+    if (lists_.rows == 0 || lists_.columns != classes_ || classes_ <= 2) return false;
+    for (int64_t row = 0; row < lists_.rows; ++row) {
+      for (int64_t column = 0; column < lists_.columns; ++column) {
+        const int64_t label = LoadIndex(type_, lists_.At(row, column));
+        if (label != 0 && label != 1) return false;  // Soon, with lists.
+      }
+    }
+    return true;
+  }
 
  private:
   const Array lists_;
   const LabelType type_;
+  const int64_t classes_;
 };
 
 class CsrLabels final : public Labels {

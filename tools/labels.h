@@ -31,6 +31,9 @@ class Labels {
   // Sets the labels of the rows from `begin` on in the library's arguments, whose `rows` says how
   // many. They hold until the next call.
   virtual void SetRows(int64_t begin, LossArguments* arguments) = 0;
+  // Whether lists look like the rows of a 0/1 matrix: as many numbers as classes, more than two,
+  // all 0 or 1, in every row.
+  virtual bool LooksMultihot() const { return false; }
 };
 
 struct Batch {

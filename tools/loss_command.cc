@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,7 +12,9 @@
 #include "commands.h"
 #include "error.h"
 #include "mlmargin/sharded_loss.h"
+#include "plural.h"
 #include "progress.h"
+#include "score_value.h"
 
 namespace mlmargin::tools {
 namespace {
@@ -26,44 +27,9 @@ void Require(const Status& status) {
 
 // ---- Values as text --------------------------------------------------------------------------
 
-float HalfToFloat(uint16_t bits) {
-  const int exponent = bits >> 10 & 31;
-  const int mantissa = bits & 1023;
-  const float sign = (bits & 0x8000) != 0 ? -1.0F : 1.0F;
-  if (exponent == 31) return sign * (mantissa == 0 ? INFINITY : NAN);
-  const int digits = exponent == 0 ? mantissa : mantissa + 1024;
-  return sign * std::ldexp(static_cast<float>(digits), std::max(exponent, 1) - 25);
-}
-
-template <typename T>
-T Load(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof(value));
-  return value;
-}
-
-// The number as a float or, for float64, a double.
-double ValueAt(ScoreType type, const std::byte* from) {
-  switch (type) {
-    case ScoreType::kFloat64:
-      return Load<double>(from);
-    case ScoreType::kFloat16:
-      return static_cast<double>(HalfToFloat(Load<uint16_t>(from)));
-    case ScoreType::kBFloat16: {
-      const uint32_t bits = uint32_t{Load<uint16_t>(from)} << 16;
-      float value;
-      std::memcpy(&value, &bits, sizeof(value));
-      return static_cast<double>(value);
-    }
-    case ScoreType::kFloat32:
-      break;
-  }
-  return static_cast<double>(Load<float>(from));
-}
-
 // The shortest digits that are this number and no other of its type.
 std::string TextOf(ScoreType type, const std::byte* from) {
-  const double value = ValueAt(type, from);
+  const double value = ScoreValue(type, from);
   return type == ScoreType::kFloat64 ? fmt::format("{}", value)
                                      : fmt::format("{}", static_cast<float>(value));
 }
@@ -187,7 +153,7 @@ nlohmann::json JsonOf(const LossRun& run, const LossOptions& options, const Batc
   constexpr const char* kReductions[] = {"none", "mean", "sum"};
   nlohmann::json losses = nlohmann::json::array();
   for (int64_t n = 0; n < run.NumLosses(); ++n) {
-    losses.push_back(ValueAt(batch.score_type, run.LossAt(n)));
+    losses.push_back(ScoreValue(batch.score_type, run.LossAt(n)));
   }
   const bool none = options.reduction == Reduction::kNone;
   nlohmann::json json = {{"rows", batch.rows()},
@@ -205,6 +171,22 @@ void PrintLosses(const LossRun& run, const Batch& batch) {
   }
 }
 
+// The name of the matrix that is to be printed: its rows come as they are made, so there can be
+// one. A program that reads JSON wants nothing beside it, and no matrix in it.
+std::optional<const char*> PrintedMatrix(const LossOptions& options) {
+  const bool mask = options.mask == "-", gradient = options.gradient == "-";
+  if (mask && gradient) {
+    throw ToolError("--mask - and --gradient - print two matrices; write one to a .npy file");
+  }
+  if ((mask || gradient) && options.json) {
+    throw ToolError(fmt::format("{} - prints a matrix; with --json it must go to a .npy file",
+                                mask ? "--mask" : "--gradient"));
+  }
+  if (mask) return "mask";
+  if (gradient) return "gradient";
+  return std::nullopt;
+}
+
 void WriteLosses(const LossRun& run, const LossOptions& options, const Batch& batch) {
   std::vector<int64_t> shape;
   if (options.reduction == Reduction::kNone) shape.push_back(batch.rows());
@@ -217,21 +199,34 @@ void WarnOfBadLabels(const BadLabels& bad, const Batch& batch) {
   if (bad.count == 0) return;
   fmt::print(
       stderr,
-      "mlmargin: {} labels outside [-1, {}] were skipped; the first is {} at row {}, position "
-      "{}; see mlmargin check\n",
-      bad.count, batch.classes() - 1, bad.value, bad.row, bad.column);
+      "mlmargin: {} outside [-1, {}] {} skipped; the first is {} at row {}, position {}; see "
+      "mlmargin check\n",
+      CountOf(bad.count, "label"), batch.classes() - 1, bad.count == 1 ? "was" : "were", bad.value,
+      bad.row, bad.column);
+}
+
+void WarnOfMultihot(const Batch& batch) {
+  if (!batch.labels->LooksMultihot()) return;
+  fmt::print(stderr,
+             "mlmargin: the labels are all 0 and 1 in the shape of the scores; they were taken for "
+             "lists of class numbers. For a 0/1 matrix add --multihot\n");
 }
 
 }  // namespace
 
 int RunLoss(const LossOptions& options) {
+  const std::optional<const char*> matrix = PrintedMatrix(options);
+  const bool prints_loss = options.output == "-" && !options.json;
   const Batch batch = OpenBatch(options.files);
   LossRun run(options, batch);
+  if (matrix && prints_loss) fmt::print("{}:\n", *matrix);
   run.Run();
+  WarnOfMultihot(batch);
   WarnOfBadLabels(run.bad_labels(), batch);
   if (options.json) {
     fmt::print("{}\n", JsonOf(run, options, batch).dump());
-  } else if (options.output == "-") {
+  } else if (prints_loss) {
+    if (matrix) fmt::print("loss:\n");
     PrintLosses(run, batch);
   }
   if (options.output != "-") WriteLosses(run, options, batch);

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <functional>
-#include <map>
 #include <string>
+#include <utility>
 
 #include "commands.h"
+#include "error.h"
 #include "mlmargin/version.h"
 
 namespace mlmargin::tools {
@@ -44,32 +45,59 @@ Examples:
 )";
 
 void AddFiles(CLI::App* command, BatchFiles* files) {
-  command->add_option("SCORES", files->scores, "File of the scores")->required();
-  command->add_option("LABELS", files->labels, "File of the labels")->required();
-  command->add_option("--offsets", files->offsets, "File of the offsets of CSR labels");
+  command->add_option("SCORES", files->scores, "File of the scores")->required()->type_name("");
+  command->add_option("LABELS", files->labels, "File of the labels")->required()->type_name("");
+  command->add_option("--offsets", files->offsets, "File of the offsets of CSR labels")
+      ->type_name("FILE");
   command->add_flag("--multihot", files->multihot, "LABELS is a matrix of 0 and 1");
 }
 
 void AddJson(CLI::App* command, bool* json) { command->add_flag("--json", *json, "Print JSON"); }
 
 void AddThreads(CLI::App* command, int* threads) {
-  command->add_option("--threads", *threads, "At most so many threads")->check(CLI::PositiveNumber);
+  const auto check = [](const std::string& text) {
+    const bool good = text.find_first_not_of("0123456789") == std::string::npos &&
+                      text.find_first_not_of('0') != std::string::npos;
+    return good ? "" : fmt::format("expected a whole number from 1, got {}", text);
+  };
+  command->add_option("--threads", *threads, "At most so many threads")
+      ->type_name("COUNT")
+      ->check(CLI::Validator(check, ""));
+}
+
+void AddReduction(CLI::App* command, Reduction* reduction) {
+  const auto set = [reduction](const std::string& text) {
+    constexpr std::pair<const char*, Reduction> kNames[] = {
+        {"none", Reduction::kNone}, {"mean", Reduction::kMean}, {"sum", Reduction::kSum}};
+    for (const auto& [name, value] : kNames) {
+      if (text != name) continue;
+      *reduction = value;
+      return;
+    }
+    throw CLI::ValidationError("--reduction",
+                               fmt::format("expected none, mean or sum, got {}", text));
+  };
+  command->add_option_function<std::string>("--reduction", set, "none, mean (default) or sum")
+      ->type_name("NAME");
 }
 
 void AddLoss(CLI::App* app, LossOptions* options) {
   CLI::App* const command =
       app->add_subcommand("loss", "Compute the loss, and the mask or the gradient where asked for");
   AddFiles(command, &options->files);
-  const std::map<std::string, Reduction> reductions = {
-      {"none", Reduction::kNone}, {"mean", Reduction::kMean}, {"sum", Reduction::kSum}};
-  command->add_option("--reduction", options->reduction, "none, mean (default) or sum")
-      ->transform(CLI::CheckedTransformer(reductions).description(""));
-  command->add_option("--output", options->output,
-                      "Write the loss to this .npy file; - prints it (default)");
-  command->add_option("--mask", options->mask,
-                      "Write the mask, 1 at labels, to this .npy file; - prints it");
-  command->add_option("--gradient", options->gradient,
-                      "Write the gradient of the loss to this .npy file; - prints it");
+  AddReduction(command, &options->reduction);
+  command
+      ->add_option("--output", options->output,
+                   "Write the loss to this .npy file; - prints it (default)")
+      ->type_name("FILE");
+  command
+      ->add_option("--mask", options->mask,
+                   "Write the mask, 1 at labels, to this .npy file; - prints it")
+      ->type_name("FILE");
+  command
+      ->add_option("--gradient", options->gradient,
+                   "Write the gradient of the loss to this .npy file; - prints it")
+      ->type_name("FILE");
   AddThreads(command, &options->threads);
   AddJson(command, &options->json);
   command->footer(std::string(kFilesHelp) + kLossExamples);
@@ -85,11 +113,20 @@ void AddCheck(CLI::App* app, CheckOptions* options) {
 void AddBench(CLI::App* app, BenchOptions* options) {
   CLI::App* const command =
       app->add_subcommand("bench", "Time the loss on the shapes of published data sets");
-  command->add_option("--filter", options->filter, "Only shapes with this in their name");
+  command->add_option("--filter", options->filter, "Only shapes with this in their name")
+      ->type_name("TEXT");
   AddThreads(command, &options->threads);
   AddJson(command, &options->json);
   command->footer(
       "\nExamples:\n  mlmargin bench\n  mlmargin bench --filter half-dense --threads 1\n");
+}
+
+// What the parser would only call a missing command.
+bool NamesNoCommand(const CLI::App& app, const std::string& word) {
+  if (word.empty() || word.front() == '-') return false;
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  return std::none_of(commands.begin(), commands.end(),
+                      [&](const CLI::App* command) { return command->get_name() == word; });
 }
 
 int Run(int argc, char** argv) {
@@ -107,6 +144,11 @@ int Run(int argc, char** argv) {
   AddBench(&app, &bench);
   AddJson(app.add_subcommand("info", "Show version, SIMD targets, threads and settings"),
           &info_json);
+  if (argc > 1 && NamesNoCommand(app, argv[1])) {
+    throw ToolError(fmt::format(
+        "there is no command {}; expected loss, check, bench or info (see mlmargin --help)",
+        argv[1]));
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -172,8 +172,18 @@ class CommandTest(unittest.TestCase):
         scores = self.save("scores.npy", np.array([0.1, 0.2, 0.4, 0.8], np.float32))
         labels = self.save("labels.npy", np.array([3, 0, -1, 1]))
         self.assertEqual(np.float32(self.loss(scores, labels)), np.float32(0.85))
-        out = self.run_command("loss", scores, labels, "--mask", "-", "--gradient", "-").stdout
-        self.assertEqual(out, "1 0 0 1\n-0.5 0.5 0.5 -0.5\n0.85\n")
+        mask, gradient = "1 0 0 1\n", "-0.5 0.5 0.5 -0.5\n"
+        loss_file = "--output", self.path("loss.npy")
+        for more, expected in [(["--mask", "-"], f"mask:\n{mask}loss:\n0.85\n"),
+                               (["--gradient", "-"], f"gradient:\n{gradient}loss:\n0.85\n"),
+                               (["--mask", "-", *loss_file], mask),
+                               (["--gradient", "-", *loss_file], gradient)]:
+            self.assertEqual(self.run_command("loss", scores, labels, *more).stdout, expected)
+        # One after the other, as rows come.
+        self.assert_error("--mask - and --gradient - print two matrices", "loss", scores, labels,
+                          "--mask", "-", "--gradient", "-")
+        self.assert_error("--mask - prints a matrix; with --json", "loss", scores, labels, "--mask",
+                          "-", "--json")
 
     def test_json(self):
         files = [self.save("scores.npy", self.scores), self.save("labels.npy", self.padded)]
@@ -186,7 +196,7 @@ class CommandTest(unittest.TestCase):
         self.padded[5, 1] = 6
         done = self.run_command("loss", self.save("scores.npy", self.scores),
                                 self.save("labels.npy", self.padded))
-        self.assertIn("1 labels outside [-1, 5] were skipped; the first is 6 at row 5, position 1",
+        self.assertIn("1 label outside [-1, 5] was skipped; the first is 6 at row 5, position 1",
                       done.stderr)
 
     # ---- check ----
@@ -227,6 +237,46 @@ class CommandTest(unittest.TestCase):
         _, result = self.check(np.array([[2, 0, -1], [3, 0, -1]]), 0)
         self.assertEqual(result["findings"], {})
 
+    def test_rows_whose_labels_are_out_of_range_have_none_that_counts(self):
+        self.scores = np.zeros((2, 6), np.float32)
+        text, result = self.check(np.array([[9, -1], [2, -1]]), 1)
+        self.assertEqual(result["findings"]["no_label"], {"count": 1, "first_row": 0})
+        self.assertIn("note: 1 row without a label that counts (first in row 0).", text)
+        self.assertIn("wrong: 1 label out of range (first in row 0, position 0: 9).", text)
+
+    def test_one_of_each_is_singular(self):
+        self.scores = np.zeros((1, 1), np.float32)
+        text, _ = self.check(np.array([[0]]), 0)
+        self.assertIn("1 row, 1 class, 1 label (", text)
+
+    def test_scores_that_are_no_numbers(self):
+        for kind in np.float16, np.float32, np.float64:
+            with self.subTest(kind):
+                self.scores = np.zeros((3, 4), kind)
+                self.scores[1, 2] = self.scores[2, 0] = np.nan
+                self.scores[0, 3] = -np.inf
+                text, result = self.check(np.array([[0], [0], [0]]), 1)
+                self.assertEqual(result["findings"]["nan_scores"],
+                                 {"count": 2, "first_row": 1, "first_position": 2})
+                self.assertEqual(result["findings"]["infinite_scores"],
+                                 {"count": 1, "first_row": 0, "first_position": 3})
+                self.assertIn("wrong: 2 scores that are NaN (first in row 1, position 2).", text)
+                self.assertIn("note: 1 score that is infinite (first in row 0, position 3).", text)
+
+    def test_a_matrix_of_0_and_1_is_told_from_lists(self):
+        text, result = self.check(self.multihot.astype(np.int64), 1)
+        self.assertEqual(list(result["findings"]), ["looks_multihot"])
+        self.assertIn("--multihot makes it a 0/1 matrix", text)
+        files = self.path("scores.npy"), self.path("labels.npy")
+        self.assertIn("For a 0/1 matrix add --multihot", self.run_command("loss", *files).stderr)
+        self.assertEqual(self.run_command("loss", *files, "--multihot").stderr, "")
+        # Neither lists of the same width, nor two classes.
+        np.save(files[1], self.padded)
+        self.assertEqual(self.run_command("loss", *files).stderr, "")
+        np.save(files[0], self.scores[:, :2])
+        np.save(files[1], np.array([[0, 1]] * 7))
+        self.assertEqual(self.run_command("loss", *files).stderr, "")
+
     # ---- errors ----
 
     def assert_error(self, text, *arguments):
@@ -241,19 +291,31 @@ class CommandTest(unittest.TestCase):
         with open(self.path("cut.npy"), "wb") as file, open(scores, "rb") as whole:
             file.write(whole.read()[:-8])
         np.savez(self.path("two.npz"), a=self.scores, b=self.scores)
+        with open(self.path("zipped.npy"), "wb") as file:
+            np.savez(file, a=self.scores)
+        with open(self.path("empty.npy"), "wb"):
+            pass
+        objects = np.array([[1], [1, 2]], dtype=object)
+        records = np.zeros(3, dtype=[("a", "f4")])
         cases = [
             ("none.npy: No such file", "none.npy", labels),
-            ("text.npy: not a NumPy array", self.path("text.npy"), labels),
+            ("text.npy: it is no NumPy file; expected an array", self.path("text.npy"), labels),
+            ("empty.npy: it is empty", self.path("empty.npy"), labels),
+            ("it is a folder; expected a .npy or .npz file", self.folder, labels),
+            ("zipped.npy: it is an archive of arrays; its name must end in .npz",
+             self.path("zipped.npy"), labels),
+            ("its elements are Python objects", self.save("objects.npy", objects), labels),
+            ("its elements are records", self.save("records.npy", records), labels),
             ("cut.npy: it is cut off: its shape (7, 6) of float32 needs 168 bytes", self.path("cut.npy"),
              labels),
             ("labels are float32; expected int32 or int64", scores, scores),
             ("scores are int64; expected float16, float32, float64", labels, labels),
-            ("its elements are '>f4'", self.save("big.npy", self.scores.astype(">f4")), labels),
+            ("its elements are '>f4', in big-endian order; save array.astype('<f4')", self.save("big.npy", self.scores.astype(">f4")), labels),
             ("it has 3 dimensions; expected 1 or 2", self.save("3d.npy", np.zeros((2, 2, 2))), labels),
-            ("its shape is (6, 6); expected a row for each of the scores' 7", scores,
+            ("its shape is (6, 6); expected 7 rows, as the scores have the shape (7, 6)", scores,
              self.save("short.npy", self.padded[:6])),
             ("two.npz: it has 2 arrays (a, b); name one", self.path("two.npz"), labels),
-            ("two.npz:c: No such file", self.path("two.npz") + ":c", labels),
+            ("two.npz: it has no array c; it has a, b", self.path("two.npz") + ":c", labels),
         ]
         for text, *files in cases:
             with self.subTest(text):
@@ -279,7 +341,12 @@ class CommandTest(unittest.TestCase):
 
     def test_usage(self):
         self.assert_error("LABELS is required", "loss", "scores.npy")
-        self.assert_error("--reduction", "loss", "a", "b", "--reduction", "median")
+        self.assert_error("--reduction: expected none, mean or sum, got median\n", "loss", "a", "b",
+                          "--reduction", "median")
+        for count in "0", "-1", "2x", "1.5":
+            self.assert_error(f"--threads: expected a whole number from 1, got {count}\n", "loss",
+                              "a", "b", f"--threads={count}")
+        self.assert_error("there is no command los; expected loss, check, bench or info", "los", "a")
         self.assert_error("A subcommand is required")
         for command in ("loss", "check", "bench"):
             self.assertIn("Examples:", self.run_command(command, "--help").stdout)
