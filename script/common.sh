@@ -14,7 +14,7 @@ build_packages=(cmake ninja-build make g++ clang libhwy-dev libtbb-dev libfmt-de
 python_packages=(python3-torch libtorch-dev python3-tqdm python3-matplotlib)
 # shellcheck disable=SC2034
 test_packages=(libgtest-dev libgmock-dev librapidcheck-dev libmpfr-dev libgmp-dev clang-format
-               clang-tidy cppcheck shellcheck gcovr doxygen libclang-rt-14-dev "${python_packages[@]}"
+               clang-tidy cppcheck shellcheck gcovr doxygen groff libclang-rt-14-dev "${python_packages[@]}"
                python3-numpy python3-scipy python3-pip python3-setuptools python3-wheel python3-dev
                git)
 

@@ -30,10 +30,13 @@ expected='./bin/mlmargin
 ./lib64/pkgconfig/mlmargin-aclnn.pc
 ./lib64/pkgconfig/mlmargin.pc
 ./set_env.sh
+./share/bash-completion/completions/mlmargin
 ./share/cmake/mlmargin/mlmarginConfig.cmake
 ./share/cmake/mlmargin/mlmarginConfigVersion.cmake
 ./share/cmake/mlmargin/mlmarginTargets-CONFIG.cmake
-./share/cmake/mlmargin/mlmarginTargets.cmake'
+./share/cmake/mlmargin/mlmarginTargets.cmake
+./share/man/man1/mlmargin.1
+./share/zsh/site-functions/_mlmargin'
 if [[ -n ${package} ]]; then
   expected+=$(
     echo

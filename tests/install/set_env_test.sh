@@ -34,6 +34,7 @@ export PREFIX=${prefix} OTHER=${other}
   show='echo "${LD_LIBRARY_PATH}|${PKG_CONFIG_PATH}|${CMAKE_PREFIX_PATH}"'
   modules='echo "${PYTHONPATH-unset}"'
   libraries='echo "${LD_LIBRARY_PATH}"'
+  first_program='echo "${PATH%%:*}"'
   homes='echo "${ASCEND_HOME_PATH}|${ASCEND_CUSTOM_PATH}|${ASCEND_OPP_PATH}"'
   source_prefix='. "${PREFIX}/set_env.sh"; '
   source_other='. "${OTHER}/set_env.sh"; '
@@ -52,6 +53,7 @@ for shell in bash sh dash zsh; do
   run() { (cd / && "${shell}" -euc "$1" 2>&1) || echo "exit status $?"; }
   check "${shell}, folders" "${prefix}|${prefix}|${prefix}" "$(run "${source_prefix}${homes}")"
   check "${shell}, lists" "${alone}" "$(run "${source_prefix}${show}")"
+  check "${shell}, programs" "${prefix}/bin" "$(run "${source_prefix}${first_program}")"
   check "${shell}, twice" "${alone}" "$(run "${source_prefix}${source_prefix}${show}")"
   check "${shell}, in a subshell" "${alone}" "$(run "(${source_prefix}${show})")"
   check "${shell}, relative" "${alone}" "$(run "cd '${prefix}'; . ./set_env.sh; ${show}")"
