@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # What an installation holds besides the libraries: headers, the CMake package, pkg-config files
-# and set_env.sh. Nothing in it names the prefix, so the whole may be moved.
+# and set_env.sh. Nothing in it names the prefix, so the whole may be moved. The components runtime,
+# development and python are the packages of MlmarginPackages.cmake.
 include(CMakePackageConfigHelpers)
 
 # A program that calls an operator calls tensors and the runtime as well.
 target_link_libraries(nnopbase INTERFACE ascendcl)
 target_link_libraries(opapi_nn INTERFACE nnopbase)
 
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/ DESTINATION include
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/ DESTINATION include COMPONENT development
         FILES_MATCHING PATTERN "*.h")
 
 # ---- CMake; in share, since Debian's find_package does not look into lib64 ----
@@ -21,8 +22,9 @@ write_basic_package_version_file(${package_build_dir}/mlmarginConfigVersion.cmak
   COMPATIBILITY SameMinorVersion)
 install(FILES ${package_build_dir}/mlmarginConfig.cmake
               ${package_build_dir}/mlmarginConfigVersion.cmake
-        DESTINATION ${package_dir})
-install(EXPORT mlmarginTargets NAMESPACE mlmargin:: DESTINATION ${package_dir})
+        DESTINATION ${package_dir} COMPONENT development)
+install(EXPORT mlmarginTargets NAMESPACE mlmargin::
+        DESTINATION ${package_dir} COMPONENT development)
 
 # ---- pkg-config ----
 # mlmargin_install_pc(<name> <description> <library>...)
@@ -33,7 +35,8 @@ function(mlmargin_install_pc name description)
   list(JOIN pc_libraries " " pc_libraries)
   set(pc_file ${package_build_dir}/${name}.pc)
   configure_file(${CMAKE_SOURCE_DIR}/cmake/mlmargin.pc.in ${pc_file} @ONLY)
-  install(FILES ${pc_file} DESTINATION ${MLMARGIN_INSTALL_LIBDIR}/pkgconfig)
+  install(FILES ${pc_file}
+          DESTINATION ${MLMARGIN_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 endfunction()
 
 mlmargin_install_pc(mlmargin "The multilabel margin loss for CPUs, C++ API" mlmargin)
@@ -43,4 +46,4 @@ mlmargin_install_pc(mlmargin-aclnn
 
 # ---- The environment ----
 configure_file(${CMAKE_SOURCE_DIR}/cmake/set_env.sh.in ${package_build_dir}/set_env.sh @ONLY)
-install(FILES ${package_build_dir}/set_env.sh DESTINATION .)
+install(FILES ${package_build_dir}/set_env.sh DESTINATION . COMPONENT runtime)

@@ -6,6 +6,10 @@ target_compile_options(mlmargin_flags INTERFACE
   -Wall -Wextra -Wconversion -Wshadow
   # GCC would fuse multiply and add, and the bits would hang on the target.
   -ffp-contract=off
+  # What is shipped does not name the folders it was built in: the same source gives the same bytes in
+  # any. What developers build does, for debuggers and for coverage.
+  $<$<NOT:$<CONFIG:Debug>>:-ffile-prefix-map=${CMAKE_BINARY_DIR}=build>
+  $<$<NOT:$<CONFIG:Debug>>:-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=>
   $<$<BOOL:${MLMARGIN_WARNINGS_AS_ERRORS}>:-Werror>)
 
 if(MLMARGIN_SANITIZE STREQUAL "address")
@@ -33,6 +37,9 @@ if(MLMARGIN_SANITIZE STREQUAL "address")
   target_link_libraries(mlmargin_flags INTERFACE $<$<LINK_LANGUAGE:C>:stdc++>)
 endif()
 
+# Else the length of the build folder's name would be in the libraries.
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+
 # mlmargin_add_library(<target> OUTPUT <lib name> MAP <linker map> SOURCES ... LINK ...)
 #
 # A shared library with an unversioned SONAME, only the symbols of its map, and a run path that
@@ -54,7 +61,8 @@ function(mlmargin_add_library target)
     OUTPUT_NAME ${arg_OUTPUT}
     LINK_DEPENDS ${map}
     INSTALL_RPATH $ORIGIN)
-  install(TARGETS ${target} EXPORT mlmarginTargets LIBRARY DESTINATION ${MLMARGIN_INSTALL_LIBDIR})
+  install(TARGETS ${target} EXPORT mlmarginTargets
+          LIBRARY DESTINATION ${MLMARGIN_INSTALL_LIBDIR} COMPONENT runtime)
 endfunction()
 
 # mlmargin_add_library_alias(<target> <other link name>)
@@ -65,5 +73,5 @@ function(mlmargin_add_library_alias target name)
     COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE_NAME:${target}>
             $<TARGET_FILE_DIR:${target}>/lib${name}.so)
   install(FILES $<TARGET_FILE_DIR:${target}>/lib${name}.so
-          DESTINATION ${MLMARGIN_INSTALL_LIBDIR})
+          DESTINATION ${MLMARGIN_INSTALL_LIBDIR} COMPONENT runtime)
 endfunction()

@@ -12,11 +12,13 @@ build_packages=(cmake ninja-build make g++ clang libhwy-dev libtbb-dev libfmt-de
                 nlohmann-json3-dev libcli11-dev libxtensor-dev libzip-dev pkg-config)
 # For the PyTorch package and its example.
 python_packages=(python3-torch libtorch-dev python3-tqdm python3-matplotlib)
+# For Debian packages.
+release_packages=(dpkg-dev file)
 # shellcheck disable=SC2034
 test_packages=(libgtest-dev libgmock-dev librapidcheck-dev libmpfr-dev libgmp-dev clang-format
-               clang-tidy cppcheck shellcheck gcovr doxygen groff libclang-rt-14-dev "${python_packages[@]}"
-               python3-numpy python3-scipy python3-pip python3-setuptools python3-wheel python3-dev
-               git)
+               clang-tidy cppcheck shellcheck gcovr doxygen groff libclang-rt-14-dev
+               "${python_packages[@]}" "${release_packages[@]}" python3-numpy python3-scipy python3-pip
+               python3-setuptools python3-wheel python3-dev git)
 
 die() {
   echo "${0##*/}: $*" >&2
