@@ -8,12 +8,20 @@
 namespace mlmargin::pytorch {
 namespace {
 
+// Where an option would have let them through.
+bool AreListsOfAnotherLength(const at::Tensor& input, const at::Tensor& target) {
+  return input.dim() > 0 && target.dim() == input.dim() &&
+         (input.dim() == 1 || target.size(0) == input.size(0));
+}
+
 void CheckTargetShape(const at::Tensor& input, const at::Tensor& target) {
   // PyTorch takes () and (1) for each other.
   const bool same = input.dim() == 2 ? target.sizes() == input.sizes()
                                      : target.dim() <= 1 && target.numel() == input.numel();
-  TORCH_CHECK(same, "multilabel_margin_loss: inconsistent target size: ", target.sizes(),
-              " for input of size: ", input.sizes(), "; expected equal shapes");
+  TORCH_CHECK(
+      same, "multilabel_margin_loss: inconsistent target size: ", target.sizes(),
+      " for input of size: ", input.sizes(), "; expected equal shapes",
+      AreListsOfAnotherLength(input, target) ? " (padded=True takes lists of any length)" : "");
 }
 
 void CheckPaddedShape(const at::Tensor& input, const at::Tensor& labels) {

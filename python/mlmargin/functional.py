@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Optional, Union
 import torch
 from torch import Tensor
 
+from ._arguments import check_tensors, is_sparse_matrix
 from ._library import operators
 from ._reduction import choose_reduction, reduction_number
 
@@ -40,10 +41,15 @@ def multilabel_margin_loss(input: Tensor, target: Tensor,
 
     Raises:
         RuntimeError: for a wrong type, shape or device, and for a label outside [0, C).
+        TypeError: for what is no tensor.
         ValueError: for an unknown reduction.
     """
     chosen = choose_reduction(size_average, reduce, reduction)
-    return operators.loss(input, target, reduction_number(chosen), padded)
+    try:
+        return operators.loss(input, target, reduction_number(chosen), padded)
+    except RuntimeError:
+        check_tensors(input=input, target=target)
+        raise
 
 
 def multilabel_margin_loss_csr(input: Tensor, offsets: Union[Tensor, "numpy.ndarray"],
@@ -67,16 +73,23 @@ def multilabel_margin_loss_csr(input: Tensor, offsets: Union[Tensor, "numpy.ndar
     Raises:
         RuntimeError: for a wrong type, shape or device, for offsets that fall or leave ``indices``,
             and for a label outside [0, C).
-        TypeError: for an array of another type.
+        TypeError: for an array of another type, and for an input that is no tensor.
         ValueError: for an unknown reduction.
     """
-    return operators.loss_csr(input, _as_tensor(offsets, "offsets"), _as_tensor(indices, "indices"),
-                              reduction_number(reduction))
+    labels = _as_tensor(offsets, "offsets"), _as_tensor(indices, "indices")
+    try:
+        return operators.loss_csr(input, *labels, reduction_number(reduction))
+    except RuntimeError:
+        check_tensors(input=input)
+        raise
 
 
 def _as_tensor(array: Union[Tensor, "numpy.ndarray"], name: str) -> Tensor:
     if isinstance(array, Tensor):
         return array
+    if is_sparse_matrix(array):
+        raise TypeError(f"{name}: expected a tensor or a NumPy array, got a sparse matrix; its "
+                        "indptr is what offsets, its indices what indices want")
     kind = str(getattr(array, "dtype", type(array).__name__))
     if kind not in ("int32", "int64"):
         raise TypeError(f"{name}: expected a tensor or a NumPy array of int32 or int64, got {kind}")

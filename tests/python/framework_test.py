@@ -125,7 +125,34 @@ class Refusals(unittest.TestCase):
         for dtype, name in ((torch.int16, "Short"), (torch.bool, "Bool"), (torch.half, "Half")):
             self.check(f"target: expected scalar type Int or Long but found {name}", torch.ones(2),
                        torch.zeros(2, dtype=dtype))
-        self.check("Expected a value of type 'Tensor' for argument 'input'", [1.0], long([0]))
+
+    def test_what_is_no_tensor(self):
+        scores, labels = torch.ones(2, 3), long([[0, -1, -1], [1, -1, -1]])
+        matrix = scipy.sparse.csr_matrix(([1, 1], ([0, 1], [0, 1])), (2, 3))
+        self.check("input must be a Tensor, got list; torch.tensor makes one", [1.0], long([0]),
+                   error=TypeError)
+        self.check("input must be a Tensor, got numpy.ndarray; torch.from_numpy", scores.numpy(),
+                   labels, error=TypeError)
+        self.check("target must be a Tensor, got numpy.ndarray; torch.from_numpy", scores,
+                   labels.numpy(), error=TypeError)
+        self.check(r"target must be a Tensor, got scipy.csr_matrix; multilabel_margin_loss_csr\(input,"
+                   r" matrix.indptr, matrix.indices\)", scores, matrix, error=TypeError)
+        self.check("target must be a Tensor, got NoneType", scores, None, error=TypeError)
+        csr = mlmargin.multilabel_margin_loss_csr
+        self.check("input must be a Tensor, got numpy.ndarray", scores.numpy(), matrix.indptr,
+                   matrix.indices, function=csr, error=TypeError)
+        self.check("offsets: expected a tensor or a NumPy array, got a sparse matrix; its indptr",
+                   scores, matrix, matrix.indices, function=csr, error=TypeError)
+        # As PyTorch's own.
+        with self.assertRaisesRegex(TypeError, "argument 'input'.* must be Tensor, not list"):
+            torch.nn.functional.multilabel_margin_loss([1.0], long([0]))
+
+    def test_lists_of_another_length_hear_of_padded(self):
+        hint = r"expected equal shapes \(padded=True takes lists of any length\)"
+        self.check(hint, torch.ones(2, 3), long([[0], [1]]))
+        self.check(hint, torch.ones(3), long([0]))
+        self.check("expected equal shapes$|expected equal shapes\n", torch.ones(2, 3),
+                   long([[0, -1, -1]]))
 
     def test_layouts_and_devices(self):
         labels = long([[0, -1]])
