@@ -16,7 +16,7 @@ python_packages=(python3-torch libtorch-dev python3-tqdm python3-matplotlib)
 release_packages=(dpkg-dev file)
 # shellcheck disable=SC2034
 test_packages=(libgtest-dev libgmock-dev librapidcheck-dev libmpfr-dev libgmp-dev clang-format
-               clang-tidy cppcheck shellcheck gcovr doxygen groff libclang-rt-14-dev
+               clang-tidy cppcheck shellcheck gcovr doxygen groff gdb python3-yaml libclang-rt-14-dev
                "${python_packages[@]}" "${release_packages[@]}" python3-numpy python3-scipy python3-pip
                python3-setuptools python3-wheel python3-dev git)
 
