@@ -25,7 +25,10 @@ def load(path, name):
 def main():
     golden, other = map(Path, sys.argv[1:])
     wrong = 0
-    for path in sorted(golden.glob("*/mask.bin")) + sorted(golden.glob("*/loss_*.bin")):
+    files = sorted(golden.glob("*/mask.bin")) + sorted(golden.glob("*/loss_*.bin"))
+    if not files:
+        sys.exit(f"{golden}: it has no golden data")
+    for path in files:
         name, file = path.parts[-2:]
         expected, got = load(path, name), load(other / name / file, name)
         if expected.shape != got.shape:

@@ -11,18 +11,20 @@ def _kind(value: Any) -> str:
     return type(value).__name__ if package == "builtins" else f"{package}.{type(value).__name__}"
 
 
-def _advice(value: Any) -> str:
+def _advice(name: str, value: Any) -> str:
     if is_sparse_matrix(value):
+        if name == "input":
+            return "scores are dense"
         return ("multilabel_margin_loss_csr(input, matrix.indptr, matrix.indices) takes the labels "
-                "of a sparse matrix in CSR form")
+                "of a matrix in CSR form, which matrix.tocsr() makes")
     if _kind(value) == "numpy.ndarray":
         return "torch.from_numpy(array) is one, of the same memory"
     return "torch.tensor makes one"
 
 
 def is_sparse_matrix(value: Any) -> bool:
-    """Whether it is one of SciPy's, in CSR or CSC form."""
-    return hasattr(value, "indptr") and hasattr(value, "indices")
+    """Whether it is one of SciPy's, in any form."""
+    return hasattr(value, "tocsr")
 
 
 def check_tensors(**arguments: Any) -> None:
@@ -30,4 +32,4 @@ def check_tensors(**arguments: Any) -> None:
     for name, value in arguments.items():
         if not isinstance(value, Tensor):
             raise TypeError(f"multilabel_margin_loss: {name} must be a Tensor, got {_kind(value)}; "
-                            f"{_advice(value)}") from None
+                            f"{_advice(name, value)}") from None

@@ -88,8 +88,8 @@ def _as_tensor(array: Union[Tensor, "numpy.ndarray"], name: str) -> Tensor:
     if isinstance(array, Tensor):
         return array
     if is_sparse_matrix(array):
-        raise TypeError(f"{name}: expected a tensor or a NumPy array, got a sparse matrix; its "
-                        "indptr is what offsets, its indices what indices want")
+        raise TypeError(f"{name}: expected a tensor or a NumPy array, got a sparse matrix; in "
+                        "CSR form its indptr is what offsets, its indices what indices want")
     kind = str(getattr(array, "dtype", type(array).__name__))
     if kind not in ("int32", "int64"):
         raise TypeError(f"{name}: expected a tensor or a NumPy array of int32 or int64, got {kind}")

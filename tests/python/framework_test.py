@@ -137,11 +137,16 @@ class Refusals(unittest.TestCase):
                    labels.numpy(), error=TypeError)
         self.check(r"target must be a Tensor, got scipy.csr_matrix; multilabel_margin_loss_csr\(input,"
                    r" matrix.indptr, matrix.indices\)", scores, matrix, error=TypeError)
+        for form in matrix.tocsc(), matrix.tocoo(), matrix.tolil():
+            self.check(r"got scipy\.\w+; .*CSR form, which matrix.tocsr\(\) makes", scores, form,
+                       error=TypeError)
+        self.check("input must be a Tensor, got scipy.csr_matrix; scores are dense", matrix, labels,
+                   error=TypeError)
         self.check("target must be a Tensor, got NoneType", scores, None, error=TypeError)
         csr = mlmargin.multilabel_margin_loss_csr
         self.check("input must be a Tensor, got numpy.ndarray", scores.numpy(), matrix.indptr,
                    matrix.indices, function=csr, error=TypeError)
-        self.check("offsets: expected a tensor or a NumPy array, got a sparse matrix; its indptr",
+        self.check("offsets: expected a tensor or a NumPy array, got a sparse matrix; in CSR form its indptr",
                    scores, matrix, matrix.indices, function=csr, error=TypeError)
         # As PyTorch's own.
         with self.assertRaisesRegex(TypeError, "argument 'input'.* must be Tensor, not list"):
