@@ -126,7 +126,7 @@ Status MemcpyAsync(void* dst, size_t dest_max, const void* src, size_t count, ac
   if (copy.width == 0) return {};
   MLMARGIN_RETURN_IF_ERROR(CheckDirection(copy));
   MLMARGIN_RETURN_IF_ERROR(CheckAlignment(copy));
-  constexpr char kFunction[] = "aclrtMemcpyAsync";
+  static constexpr char kFunction[] = "aclrtMemcpyAsync";
   if (kind == ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE) {
     return PushBufferedCopy(kFunction, stream, std::move(copy));
   }

@@ -252,6 +252,22 @@ TEST_F(IsolatedMemoryTest, WorkOnMemoryThatWasFreedFailsWithItsName) {
   EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
 }
 
+TEST_F(IsolatedMemoryTest, AQueuedCopyOfMemoryThatWasFreedFailsWithItsName) {
+  void* second = nullptr;
+  ASSERT_EQ(aclrtMalloc(&second, kBytes, ACL_MEM_MALLOC_NORMAL_ONLY), ACL_SUCCESS);
+  std::atomic<bool> open = false;
+  const auto wait = [](void* gate) {
+    while (!static_cast<std::atomic<bool>*>(gate)->load()) std::this_thread::yield();
+  };
+  ASSERT_EQ(aclrtLaunchHostFunc(nullptr, wait, &open), ACL_SUCCESS);
+  ASSERT_EQ(aclrtMemcpyAsync(second, kBytes, device_, kBytes, ACL_MEMCPY_DEVICE_TO_DEVICE, nullptr),
+            0);
+  ASSERT_EQ(aclrtFree(device_), ACL_SUCCESS);
+  open = true;
+  EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_ERROR_RT_DEVICE_MEM_ERROR);
+  EXPECT_THAT(TakeErrorText(), HasSubstr("aclrtMemcpyAsync: the memory of src (128 bytes at 0x"));
+}
+
 // Of device memory in use, and of mappings that the process has.
 size_t NumMappings() {
   std::ifstream maps("/proc/self/maps");
