@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,15 +29,10 @@ struct Finding {
   int64_t count = 0;
   int64_t row = -1;
   int64_t position = -1;
-  int64_t value = 0;
-  bool has_value = true;
+  std::optional<int64_t> value = std::nullopt;  // Of a label.
 
-  // A score, of which the position says all.
-  void Note(int64_t at_row, int64_t at_position) {
-    has_value = false;
-    Note(at_row, at_position, 0);
-  }
-  void Note(int64_t at_row, int64_t at_position, int64_t label) {
+  // Without a position: of a whole row.
+  void Note(int64_t at_row, int64_t at_position = -1, std::optional<int64_t> label = {}) {
     if (count++ != 0) return;
     row = at_row;
     position = at_position;
@@ -65,7 +61,7 @@ class LabelCheckRun {
     // Padding by 0 shows over all rows: none has the -1 that would end its list.
     if (any_end_ || num_zero_tails_ * 2 < batch_.rows()) zero_padding_.count = 0;
     if (!batch_.labels->LooksMultihot()) return;
-    looks_multihot_.Note(0, -1, 0);
+    looks_multihot_.Note(0);
     zero_padding_.count = repeated_.count = 0;  // As a matter of course.
   }
 
@@ -82,7 +78,7 @@ class LabelCheckRun {
       findings[finding->key] = {{"count", finding->count}, {"first_row", finding->row}};
       if (finding->position < 0) continue;
       findings[finding->key]["first_position"] = finding->position;
-      if (finding->has_value) findings[finding->key]["first_value"] = finding->value;
+      if (finding->value) findings[finding->key]["first_value"] = *finding->value;
     }
     return {{"rows", batch_.rows()}, {"classes", batch_.classes()}, {"form", batch_.labels->form()},
             {"labels", num_labels_}, {"fewest_labels", Fewest()},   {"most_labels", most_},
@@ -108,7 +104,7 @@ class LabelCheckRun {
     std::string where = fmt::format("first in row {}", finding.row);
     if (finding.position >= 0) {
       where += fmt::format(", position {}", finding.position);
-      if (finding.has_value) where += fmt::format(": {}", finding.value);
+      if (finding.value) where += fmt::format(": {}", *finding.value);
     }
     fmt::print("{}: {} {} ({}). {}\n", finding.is_wrong ? "wrong" : "note", finding.count,
                finding.count == 1 ? finding.one : finding.what, where, finding.hint);
@@ -141,8 +137,8 @@ class LabelCheckRun {
       ++num_zero_tails_;
       zero_padding_.Note(row, length - trailing_zeros, 0);
     }
-    if (labels == 0) no_label_.Note(row, -1, 0);
-    if (labels == batch_.classes()) all_labels_.Note(row, -1, 0);
+    if (labels == 0) no_label_.Note(row);
+    if (labels == batch_.classes()) all_labels_.Note(row);
     num_labels_ += labels;
     fewest_ = std::min(fewest_, labels);
     most_ = std::max(most_, labels);

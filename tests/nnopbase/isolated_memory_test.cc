@@ -7,6 +7,7 @@
 
 #include "mlmargin/device.h"
 #include "nnopbase/sum_operator.h"
+#include "runtime/stream_fixture.h"
 
 namespace mlmargin::nnopbase {
 namespace {
@@ -46,14 +47,11 @@ TEST_F(IsolatedLaunchTest, AViewBehindTheFirstByteOfItsBlockIsFoundThere) {
 }
 
 TEST_F(IsolatedLaunchTest, ATensorFreedWhileTheWorkIsQueuedIsNamedAndNothingRuns) {
-  std::atomic<bool> open = false;
-  const auto wait = [](void* gate) {
-    while (!static_cast<std::atomic<bool>*>(gate)->load()) std::this_thread::yield();
-  };
-  ASSERT_EQ(aclrtLaunchHostFunc(nullptr, wait, &open), ACL_SUCCESS);
+  runtime::Blocker blocker;
+  ASSERT_EQ(aclrtLaunchHostFunc(nullptr, runtime::Blocker::HostFunction, &blocker), ACL_SUCCESS);
   EXPECT_EQ(Phase2(Phase1()), ACLNN_SUCCESS);
   memory_->second.Free();
-  open = true;
+  blocker.released.Open();
   EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_ERROR_RT_DEVICE_MEM_ERROR);
   EXPECT_THAT(TakeErrorText(), AllOf(HasSubstr("aclnnSum: the memory of second (8 bytes at 0x"),
                                      HasSubstr("wait for the stream before aclrtFree")));

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Phase 2: what it checks, what it holds while its work is queued, and how failures come back.
-#include <atomic>
 #include <cstdint>
-#include <thread>
 #include <vector>
 
 #include "nnopbase/sum_operator.h"
+#include "runtime/stream_fixture.h"
 
 namespace mlmargin::nnopbase {
 namespace {
@@ -18,24 +17,16 @@ class LaunchTest : public SumTest {
  protected:
   // Holds the default stream back until Open() is called.
   void Block() {
-    ASSERT_EQ(aclrtLaunchHostFunc(
-                  nullptr,
-                  [](void* open) {
-                    while (!static_cast<std::atomic<bool>*>(open)->load()) {
-                      std::this_thread::yield();
-                    }
-                  },
-                  &open_),
-              ACL_SUCCESS);
+    ASSERT_EQ(aclrtLaunchHostFunc(nullptr, runtime::Blocker::HostFunction, &blocker_), ACL_SUCCESS);
   }
-  void Open() { open_ = true; }
+  void Open() { blocker_.released.Open(); }
   void TearDown() override {
     Open();
     SumTest::TearDown();
   }
 
  private:
-  std::atomic<bool> open_ = false;
+  runtime::Blocker blocker_;
 };
 
 // ---- Checks --------------------------------------------------------------------------------

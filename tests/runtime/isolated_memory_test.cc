@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -17,7 +16,7 @@
 #include <vector>
 
 #include "mlmargin/device.h"
-#include "runtime/runtime_fixture.h"
+#include "runtime/stream_fixture.h"
 #include "support/sanitizers.h"
 
 namespace mlmargin::runtime {
@@ -236,14 +235,11 @@ TEST_F(IsolatedMemoryTest, AsynchronousCopiesGoThrough) {
 // ---- Memory that is freed too early ----------------------------------------------------------
 
 TEST_F(IsolatedMemoryTest, WorkOnMemoryThatWasFreedFailsWithItsName) {
-  std::atomic<bool> open = false;
-  const auto wait = [](void* gate) {
-    while (!static_cast<std::atomic<bool>*>(gate)->load()) std::this_thread::yield();
-  };
-  ASSERT_EQ(aclrtLaunchHostFunc(nullptr, wait, &open), ACL_SUCCESS);
+  Blocker blocker;
+  ASSERT_EQ(aclrtLaunchHostFunc(nullptr, Blocker::HostFunction, &blocker), ACL_SUCCESS);
   ASSERT_EQ(aclrtMemsetAsync(device_, kBytes, 1, kBytes, nullptr), ACL_SUCCESS);
   ASSERT_EQ(aclrtFree(device_), ACL_SUCCESS);
-  open = true;
+  blocker.released.Open();
   EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_ERROR_RT_DEVICE_MEM_ERROR);
   EXPECT_THAT(TakeErrorText(),
               AllOf(HasSubstr("aclrtMemsetAsync: the memory of devPtr (128 bytes at 0x"),
@@ -255,15 +251,12 @@ TEST_F(IsolatedMemoryTest, WorkOnMemoryThatWasFreedFailsWithItsName) {
 TEST_F(IsolatedMemoryTest, AQueuedCopyOfMemoryThatWasFreedFailsWithItsName) {
   void* second = nullptr;
   ASSERT_EQ(aclrtMalloc(&second, kBytes, ACL_MEM_MALLOC_NORMAL_ONLY), ACL_SUCCESS);
-  std::atomic<bool> open = false;
-  const auto wait = [](void* gate) {
-    while (!static_cast<std::atomic<bool>*>(gate)->load()) std::this_thread::yield();
-  };
-  ASSERT_EQ(aclrtLaunchHostFunc(nullptr, wait, &open), ACL_SUCCESS);
+  Blocker blocker;
+  ASSERT_EQ(aclrtLaunchHostFunc(nullptr, Blocker::HostFunction, &blocker), ACL_SUCCESS);
   ASSERT_EQ(aclrtMemcpyAsync(second, kBytes, device_, kBytes, ACL_MEMCPY_DEVICE_TO_DEVICE, nullptr),
             0);
   ASSERT_EQ(aclrtFree(device_), ACL_SUCCESS);
-  open = true;
+  blocker.released.Open();
   EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_ERROR_RT_DEVICE_MEM_ERROR);
   EXPECT_THAT(TakeErrorText(), HasSubstr("aclrtMemcpyAsync: the memory of src (128 bytes at 0x"));
 }
