@@ -4,12 +4,17 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <exception>
+#include <limits>
 #include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "commands.h"
+#include "environment/edit_distance.h"
 #include "error.h"
 #include "mlmargin/version.h"
 
@@ -56,13 +61,23 @@ void AddJson(CLI::App* command, bool* json) { command->add_flag("--json", *json,
 
 void AddThreads(CLI::App* command, int* threads) {
   const auto check = [](const std::string& text) {
-    const bool good = text.find_first_not_of("0123456789") == std::string::npos &&
-                      text.find_first_not_of('0') != std::string::npos;
-    return good ? "" : fmt::format("expected a whole number from 1, got {}", text);
+    int count = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, count);
+    if (error == std::errc() && stop == end && count >= 1) return std::string();
+    return fmt::format("expected a whole number from 1 to {}, got {}",
+                       std::numeric_limits<int>::max(), text);
   };
   command->add_option("--threads", *threads, "At most so many threads")
       ->type_name("COUNT")
       ->check(CLI::Validator(check, ""));
+}
+
+void AddOutput(CLI::App* command, const char* name, std::string* path, const char* help) {
+  const auto check = [](const std::string& text) {
+    return text.empty() ? "expected the name of a file, got none" : "";
+  };
+  command->add_option(name, *path, help)->type_name("FILE")->check(CLI::Validator(check, ""));
 }
 
 void AddReduction(CLI::App* command, Reduction* reduction) {
@@ -86,18 +101,12 @@ void AddLoss(CLI::App* app, LossOptions* options) {
       app->add_subcommand("loss", "Compute the loss, and the mask or the gradient where asked for");
   AddFiles(command, &options->files);
   AddReduction(command, &options->reduction);
-  command
-      ->add_option("--output", options->output,
-                   "Write the loss to this .npy file; - prints it (default)")
-      ->type_name("FILE");
-  command
-      ->add_option("--mask", options->mask,
-                   "Write the mask, 1 at labels, to this .npy file; - prints it")
-      ->type_name("FILE");
-  command
-      ->add_option("--gradient", options->gradient,
-                   "Write the gradient of the loss to this .npy file; - prints it")
-      ->type_name("FILE");
+  AddOutput(command, "--output", &options->output,
+            "Write the loss to this .npy file; - prints it (default)");
+  AddOutput(command, "--mask", &options->mask,
+            "Write the mask, 1 at labels, to this .npy file; - prints it");
+  AddOutput(command, "--gradient", &options->gradient,
+            "Write the gradient of the loss to this .npy file; - prints it");
   AddThreads(command, &options->threads);
   AddJson(command, &options->json);
   command->footer(std::string(kFilesHelp) + kLossExamples);
@@ -121,12 +130,34 @@ void AddBench(CLI::App* app, BenchOptions* options) {
       "\nExamples:\n  mlmargin bench\n  mlmargin bench --filter half-dense --threads 1\n");
 }
 
-// What the parser would only call a missing command.
-bool NamesNoCommand(const CLI::App& app, const std::string& word) {
-  if (word.empty() || word.front() == '-') return false;
-  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
-  return std::none_of(commands.begin(), commands.end(),
-                      [&](const CLI::App* command) { return command->get_name() == word; });
+// The one that a word may have been meant for, as a question.
+std::string MeantName(const std::string& word, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (environment::EditDistance(word, name) <= 2) return fmt::format(" (did you mean {}?)", name);
+  }
+  return {};
+}
+
+// The parser would only miss a command.
+void RequireCommand(const CLI::App& app, const std::string& word) {
+  if (!word.empty() && app.get_option_no_throw(word) != nullptr) return;
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  if (std::find(names.begin(), names.end(), word) != names.end()) return;
+  throw ToolError(fmt::format("there is no command {}{}; expected one of {} (see mlmargin --help)",
+                              word, MeantName(word, names), fmt::join(names, ", ")));
+}
+
+// What the parser would say of a positional argument that is missing.
+[[noreturn]] void FailForFiles(const CLI::App& app) {
+  const CLI::App* const command = app.get_subcommands().front();
+  const auto& scores = command->get_option("SCORES")->results();
+  throw ToolError(fmt::format(
+      "{0} takes two files, SCORES (rows x classes) and LABELS (the classes of each row that are "
+      "labels), got {1}; see mlmargin {0} --help",
+      command->get_name(), scores.empty() ? "none" : "only " + scores.front()));
 }
 
 int Run(int argc, char** argv) {
@@ -144,13 +175,15 @@ int Run(int argc, char** argv) {
   AddBench(&app, &bench);
   AddJson(app.add_subcommand("info", "Show version, SIMD targets, threads and settings"),
           &info_json);
-  if (argc > 1 && NamesNoCommand(app, argv[1])) {
-    throw ToolError(fmt::format(
-        "there is no command {}; expected loss, check, bench or info (see mlmargin --help)",
-        argv[1]));
+  if (argc <= 1) {
+    fmt::print(stderr, "{}", app.help());
+    return kExitError;
   }
+  RequireCommand(app, argv[1]);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RequiredError&) {
+    FailForFiles(app);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kExitError;
   }

@@ -8,7 +8,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdio>
-#include <numeric>
+
+#include "environment/edit_distance.h"
 
 namespace mlmargin::environment {
 
@@ -26,24 +27,6 @@ constexpr std::array<std::string_view, 7> kSettings = {
     "MLMARGIN_DEVICE_COUNT", "MLMARGIN_DEVICE_MEMORY", "MLMARGIN_RACE_CHECK",
     "MLMARGIN_HOME"};  // Read by python/setup.py.
 
-constexpr size_t kMaxName = 64;  // Longer ones resemble no setting.
-
-// Levenshtein's: the fewest letters to insert, remove and change, row by row of the table of all
-// pairs of beginnings.
-size_t Distance(std::string_view from, std::string_view to) {
-  std::array<size_t, kMaxName + 1> row{};
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < from.size(); ++i) {
-    size_t diagonal = row[0]++;
-    for (size_t j = 0; j < to.size(); ++j) {
-      const size_t changed = diagonal + (from[i] == to[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row[to.size()];
-}
-
 void NameOne(std::string_view name) {
   const std::string_view meant = MeantSetting(name);
   std::fprintf(stderr,
@@ -56,11 +39,12 @@ void NameOne(std::string_view name) {
 
 std::string_view MeantSetting(std::string_view name) noexcept {
   std::string_view nearest;
+  // Longer ones resemble no setting.
   if (name.size() < kPrefix.size() || name.size() > kMaxName) return nearest;
   const size_t most_letters = std::min(size_t{3}, (name.size() - kPrefix.size()) / 3);
   size_t least = most_letters + 1;
   for (const std::string_view setting : kSettings) {
-    const size_t distance = Distance(name, setting);
+    const size_t distance = EditDistance(name, setting);
     if (distance >= least) continue;
     least = distance;
     nearest = setting;

@@ -340,14 +340,22 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(self.folder)), before)
 
     def test_usage(self):
-        self.assert_error("LABELS is required", "loss", "scores.npy")
+        for command in "loss", "check":
+            self.assert_error(f"{command} takes two files, SCORES (rows x classes) and LABELS (the "
+                              "classes of each row that are labels), got only labels.npy", command,
+                              "labels.npy")
+            self.assert_error("got none; see mlmargin", command)
         self.assert_error("--reduction: expected none, mean or sum, got median\n", "loss", "a", "b",
                           "--reduction", "median")
-        for count in "0", "-1", "2x", "1.5":
-            self.assert_error(f"--threads: expected a whole number from 1, got {count}\n", "loss",
-                              "a", "b", f"--threads={count}")
-        self.assert_error("there is no command los; expected loss, check, bench or info", "los", "a")
-        self.assert_error("A subcommand is required")
+        for count in "0", "-1", "2x", "1.5", "2147483648":
+            self.assert_error(f"--threads: expected a whole number from 1 to 2147483647, got {count}\n",
+                              "loss", "a", "b", f"--threads={count}")
+        self.assert_error("there is no command los (did you mean loss?); expected one of loss, check, "
+                          "bench, info", "los", "a")
+        self.assert_error("there is no command train; expected", "train")
+        self.assert_error("there is no command --jso", "--jso")
+        self.assert_error("there is no command ;", "")
+        self.assert_error("Usage: mlmargin")
         for command in ("loss", "check", "bench"):
             self.assertIn("Examples:", self.run_command(command, "--help").stdout)
         self.assertRegex(self.run_command("--version").stdout, r"^mlmargin \d+\.\d+\.\d+\n$")
