@@ -8,9 +8,9 @@
 #include <unistd.h>
 #include <zip.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <limits>
@@ -20,6 +20,7 @@
 #include <xtensor/xnpy.hpp>
 
 #include "error.h"
+#include "file_descriptor.h"
 
 namespace mlmargin::tools {
 namespace {
@@ -60,6 +61,7 @@ struct Header {
 
 constexpr char kExpected[] =
     "expected float16, float32, float64 or uint16 for scores, int32 or int64 for labels";
+constexpr char kEmpty[] = "it is empty; expected an array that NumPy wrote";
 
 Element ParseDescr(const std::string& name, const std::string& descr) {
   for (const ElementInfo& info : kElements) {
@@ -75,16 +77,20 @@ Element ParseDescr(const std::string& name, const std::string& descr) {
 
 // What the parser only finds invalid.
 void CheckKind(const std::string& name, std::string_view header) {
-  const auto has = [&](std::string_view text) {
-    return header.find(text) != std::string_view::npos;
-  };
-  if (has("'descr': '|O'")) {
+  constexpr std::string_view kKey = "'descr': ";
+  const size_t at = header.find(kKey);
+  if (at == std::string_view::npos) return;
+  std::string_view descr = header.substr(at + kKey.size());
+  if (descr.substr(0, 1) == "[") {
+    Fail(name, fmt::format("its elements are records with fields; {}", kExpected));
+  }
+  descr.remove_prefix(std::min<size_t>(descr.size(), 1));
+  descr = descr.substr(0, descr.find('\''));
+  if (descr == "|O") {
     Fail(name, fmt::format("its elements are Python objects, as of lists of different lengths; {}",
                            kExpected));
   }
-  if (has("'descr': [")) {
-    Fail(name, fmt::format("its elements are records with fields; {}", kExpected));
-  }
+  ParseDescr(name, std::string(descr));
 }
 
 // Of what cannot be a .npy file.
@@ -97,7 +103,7 @@ void CheckMagic(const std::string& name, std::istream& stream) {
     stream.seekg(0);
     return;
   }
-  if (got.empty()) Fail(name, "it is empty; expected an array that numpy.save wrote");
+  if (got.empty()) Fail(name, kEmpty);
   if (got.substr(0, kZipMagic.size()) == kZipMagic) {
     Fail(name, "it is an archive of arrays; its name must end in .npz");
   }
@@ -164,33 +170,25 @@ Array Attach(Header header, const std::byte* file, size_t bytes,
   return std::move(header.array);
 }
 
+// Returns how many bytes it has.
+size_t CheckIsFile(const std::string& path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0) Fail(path, std::strerror(errno));
+  if (S_ISDIR(status.st_mode)) Fail(path, "it is a folder; expected a .npy or .npz file");
+  if (!S_ISREG(status.st_mode))
+    Fail(path, "it is a pipe or a device; expected a .npy or .npz file");
+  if (status.st_size == 0) Fail(path, kEmpty);
+  return static_cast<size_t>(status.st_size);
+}
+
 // ---- .npy ------------------------------------------------------------------------------------
 
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int number) : number_(number) {}
-  ~FileDescriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-
-  int number() const { return number_; }
-
- private:
-  const int number_;
-};
-
 Array OpenNpy(const std::string& path) {
+  const auto bytes = CheckIsFile(path);
   std::ifstream stream(path, std::ios::binary);
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat status = {};
-  if (!stream || file.number() < 0 || fstat(file.number(), &status) != 0) {
-    Fail(path, std::strerror(errno));
-  }
-  if (S_ISDIR(status.st_mode)) Fail(path, "it is a folder; expected a .npy or .npz file");
+  if (!stream || file.number() < 0) Fail(path, std::strerror(errno));
   Header header = ReadHeader(path, stream);
-  const auto bytes = static_cast<size_t>(status.st_size);
   void* const data = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.number(), 0);
   if (data == MAP_FAILED) Fail(path, std::strerror(errno));
   std::shared_ptr<const void> memory(data, [bytes](void* mapped) { munmap(mapped, bytes); });
@@ -202,9 +200,14 @@ Array OpenNpy(const std::string& path) {
 class ZipFile {
  public:
   explicit ZipFile(std::string path) : path_(std::move(path)) {
+    CheckIsFile(path_);
     int code = 0;
     zip_ = zip_open(path_.c_str(), ZIP_RDONLY, &code);
     if (zip_ != nullptr) return;
+    if (code == ZIP_ER_NOZIP) {
+      Fail(path_,
+           "it is no .npz file; expected one that numpy.savez or scipy.sparse.save_npz wrote");
+    }
     zip_error_t error;
     zip_error_init_with_code(&error, code);
     const std::string text = zip_error_strerror(&error);
@@ -272,6 +275,7 @@ Array OpenOnlyMember(const std::string& path) {
 
 size_t BytesOf(Element element) { return InfoOf(element).bytes; }
 const char* NameOf(Element element) { return InfoOf(element).name; }
+const char* DescrOf(Element element) { return InfoOf(element).descr; }
 
 std::string Array::ShapeText() const {
   return dimensions == 1 ? fmt::format("({},)", columns) : fmt::format("({}, {})", rows, columns);
@@ -302,46 +306,6 @@ std::optional<CsrFile> OpenCsr(const std::string& path) {
   std::memcpy(&csr.rows, shape.At(0, 0), sizeof(csr.rows));
   std::memcpy(&csr.classes, shape.At(0, 1), sizeof(csr.classes));
   return csr;
-}
-
-// ---- Output ----------------------------------------------------------------------------------
-
-OutputFile::OutputFile(std::string path, Element element, const std::vector<int64_t>& shape)
-    : path_(std::move(path)), unfinished_path_(path_ + ".unfinished") {
-  std::ostringstream header;
-  xt::detail::write_header(header, InfoOf(element).descr, /*fortran_order=*/false, shape);
-  const std::string text = header.str();
-  header_bytes_ = text.size();
-  size_t bytes = BytesOf(element);
-  for (const int64_t size : shape) bytes *= static_cast<size_t>(size);
-  file_bytes_ = header_bytes_ + bytes;
-
-  const FileDescriptor file(
-      open(unfinished_path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (file.number() < 0) Fail(path_, std::strerror(errno));
-  // Takes the room on the disk now: later there would be no error, but a signal.
-  const int full = posix_fallocate(file.number(), 0, static_cast<off_t>(file_bytes_));
-  mapping_ = full != 0
-                 ? MAP_FAILED
-                 : mmap(nullptr, file_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
-  if (mapping_ == MAP_FAILED) {
-    const int error = full != 0 ? full : errno;
-    unlink(unfinished_path_.c_str());
-    Fail(path_, std::strerror(error));
-  }
-  std::memcpy(mapping_, text.data(), text.size());
-}
-
-OutputFile::~OutputFile() {
-  munmap(mapping_, file_bytes_);
-  if (!kept_) unlink(unfinished_path_.c_str());
-}
-
-std::byte* OutputFile::data() const { return static_cast<std::byte*>(mapping_) + header_bytes_; }
-
-void OutputFile::Keep() {
-  if (std::rename(unfinished_path_.c_str(), path_.c_str()) != 0) Fail(path_, std::strerror(errno));
-  kept_ = true;
 }
 
 }  // namespace mlmargin::tools

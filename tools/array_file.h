@@ -25,7 +25,8 @@ enum class Element {
 };
 
 size_t BytesOf(Element element);
-const char* NameOf(Element element);  // As NumPy's, "float32".
+const char* NameOf(Element element);   // As NumPy's, "float32".
+const char* DescrOf(Element element);  // In a .npy header, "<f4".
 
 // An array of one or two dimensions, read-only. One dimension is one row.
 struct Array {
@@ -54,26 +55,6 @@ struct CsrFile {
   int64_t rows = 0, classes = 0;
 };
 std::optional<CsrFile> OpenCsr(const std::string& path);
-
-// A new .npy file of that shape, in C order, to be filled in. It gets its name when it is kept;
-// without that nothing is left. Throws ToolError.
-class OutputFile {
- public:
-  OutputFile(std::string path, Element element, const std::vector<int64_t>& shape);
-  ~OutputFile();
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-
-  std::byte* data() const;
-  void Keep();
-
- private:
-  std::string path_, unfinished_path_;
-  size_t header_bytes_ = 0;
-  size_t file_bytes_ = 0;
-  void* mapping_ = nullptr;
-  bool kept_ = false;
-};
 
 }  // namespace mlmargin::tools
 

@@ -39,10 +39,10 @@ ScoreType ScoreTypeOf(const Array& scores) {
   }
 }
 
-LabelType IndexTypeOf(const Array& array, const char* what) {
+LabelType IndexTypeOf(const Array& array, const char* what, const char* hint = "") {
   if (array.element == Element::kInt32) return LabelType::kInt32;
   if (array.element == Element::kInt64) return LabelType::kInt64;
-  Fail("{}: {} are {}; expected int32 or int64", array.name, what, NameOf(array.element));
+  Fail("{}: {} are {}; expected int32 or int64{}", array.name, what, NameOf(array.element), hint);
 }
 
 int64_t LoadIndex(LabelType type, const void* from) {
@@ -63,10 +63,18 @@ const std::byte* Advance(const void* from, LabelType type, int64_t elements) {
 
 // ---- The forms -------------------------------------------------------------------------------
 
+// For labels that are no class numbers.
+const char* HintFor(const Array& labels, const Array& scores) {
+  const bool same_shape = labels.rows == scores.rows && labels.columns == scores.columns;
+  return same_shape ? "; for a 0/1 matrix add --multihot" : "";
+}
+
 class PaddedLabels final : public Labels {
  public:
   PaddedLabels(Array lists, const Array& scores)
-      : lists_(std::move(lists)), type_(IndexTypeOf(lists_, "labels")), classes_(scores.columns) {
+      : lists_(std::move(lists)),
+        type_(IndexTypeOf(lists_, "labels", HintFor(lists_, scores))),
+        classes_(scores.columns) {
     if (lists_.rows != scores.rows || lists_.dimensions != scores.dimensions) {
       Fail(
           "{}: its shape is {}; expected {}, as the scores have the shape {}. For CSR give the "

@@ -4,14 +4,17 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "commands.h"
 #include "error.h"
 #include "mlmargin/sharded_loss.h"
+#include "output_file.h"
 #include "plural.h"
 #include "progress.h"
 #include "score_value.h"
@@ -92,7 +95,12 @@ class LossRun {
         loss_(static_cast<size_t>(NumLosses()) * BytesOf(batch.scores.element)),
         row_losses_(static_cast<size_t>(batch.rows() * SumsPerPart(batch.score_type))),
         mask_(options.mask, batch),
-        gradient_(options.gradient, batch) {}
+        gradient_(options.gradient, batch) {
+    if (options.output == "-") return;
+    std::vector<int64_t> shape;
+    if (options.reduction == Reduction::kNone) shape.push_back(batch.rows());
+    loss_file_.emplace(options.output, batch.scores.element, shape);
+  }
 
   void Run() {
     const int64_t step = RowsOfPiece(batch_);
@@ -109,6 +117,9 @@ class LossRun {
   void KeepFiles() {
     mask_.Keep();
     gradient_.Keep();
+    if (!loss_file_) return;
+    std::memcpy(loss_file_->data(), loss_.data(), loss_.size());
+    loss_file_->Keep();
   }
 
   int64_t NumLosses() const { return options_.reduction == Reduction::kNone ? batch_.rows() : 1; }
@@ -144,6 +155,7 @@ class LossRun {
   Bytes loss_;
   std::vector<double> row_losses_;
   MatrixOutput mask_, gradient_;
+  std::optional<OutputFile> loss_file_;
   BadLabels bad_labels_;
 };
 
@@ -187,12 +199,21 @@ std::optional<const char*> PrintedMatrix(const LossOptions& options) {
   return std::nullopt;
 }
 
-void WriteLosses(const LossRun& run, const LossOptions& options, const Batch& batch) {
-  std::vector<int64_t> shape;
-  if (options.reduction == Reduction::kNone) shape.push_back(batch.rows());
-  OutputFile file(options.output, batch.scores.element, shape);
-  std::memcpy(file.data(), run.loss().data(), run.loss().size());
-  file.Keep();
+// Each would be written into the other.
+void RequireDifferentFiles(const LossOptions& options) {
+  std::vector<std::pair<std::string, std::filesystem::path>> files;
+  const std::pair<const char*, const std::string&> outputs[] = {
+      {"--output", options.output}, {"--mask", options.mask}, {"--gradient", options.gradient}};
+  for (const auto& [option, path] : outputs) {
+    if (path.empty() || path == "-") continue;
+    const std::filesystem::path file = std::filesystem::weakly_canonical(path);
+    for (const auto& [other_option, other_file] : files) {
+      if (file != other_file) continue;
+      throw ToolError(fmt::format("{} and {} name one file, {}; expected one for each",
+                                  other_option, option, path));
+    }
+    files.emplace_back(option, file);
+  }
 }
 
 void WarnOfBadLabels(const BadLabels& bad, const Batch& batch) {
@@ -215,6 +236,7 @@ void WarnOfMultihot(const Batch& batch) {
 }  // namespace
 
 int RunLoss(const LossOptions& options) {
+  RequireDifferentFiles(options);
   const std::optional<const char*> matrix = PrintedMatrix(options);
   const bool prints_loss = options.output == "-" && !options.json;
   const Batch batch = OpenBatch(options.files);
@@ -223,14 +245,13 @@ int RunLoss(const LossOptions& options) {
   run.Run();
   WarnOfMultihot(batch);
   WarnOfBadLabels(run.bad_labels(), batch);
+  run.KeepFiles();
   if (options.json) {
     fmt::print("{}\n", JsonOf(run, options, batch).dump());
   } else if (prints_loss) {
     if (matrix) fmt::print("loss:\n");
     PrintLosses(run, batch);
   }
-  if (options.output != "-") WriteLosses(run, options, batch);
-  run.KeepFiles();
   return 0;
 }
 

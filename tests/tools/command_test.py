@@ -7,6 +7,7 @@ Usage: command_test.py (the program is COMMAND_UNDER_TEST)
 import json
 import os
 import pty
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -293,8 +294,11 @@ class CommandTest(unittest.TestCase):
         np.savez(self.path("two.npz"), a=self.scores, b=self.scores)
         with open(self.path("zipped.npy"), "wb") as file:
             np.savez(file, a=self.scores)
-        with open(self.path("empty.npy"), "wb"):
-            pass
+        for empty in "empty.npy", "empty.npz":
+            with open(self.path(empty), "wb"):
+                pass
+        shutil.copy(self.path("text.npy"), self.path("text.npz"))
+        os.mkdir(self.path("folder.npz"))
         objects = np.array([[1], [1, 2]], dtype=object)
         records = np.zeros(3, dtype=[("a", "f4")])
         cases = [
@@ -304,13 +308,25 @@ class CommandTest(unittest.TestCase):
             ("it is a folder; expected a .npy or .npz file", self.folder, labels),
             ("zipped.npy: it is an archive of arrays; its name must end in .npz",
              self.path("zipped.npy"), labels),
+            ("text.npz: it is no .npz file; expected one that numpy.savez", self.path("text.npz"),
+             labels),
+            ("empty.npz: it is empty", self.path("empty.npz"), labels),
+            ("folder.npz: it is a folder", self.path("folder.npz"), labels),
+            ("none.npz: No such file", "none.npz", labels),
+            ("none.npz: No such file", "none.npz:scores", labels),
+            ("/dev/zero: it is a pipe or a device", "/dev/zero", labels),
+            ("its elements are '<U1'; expected float16", self.save("text1.npy", np.array(["a"])),
+             labels),
+            ("labels are uint8; expected int32 or int64; for a 0/1 matrix add --multihot", scores,
+             self.save("multihot.npy", self.multihot)),
             ("its elements are Python objects", self.save("objects.npy", objects), labels),
             ("its elements are records", self.save("records.npy", records), labels),
             ("cut.npy: it is cut off: its shape (7, 6) of float32 needs 168 bytes", self.path("cut.npy"),
              labels),
             ("labels are float32; expected int32 or int64", scores, scores),
             ("scores are int64; expected float16, float32, float64", labels, labels),
-            ("its elements are '>f4', in big-endian order; save array.astype('<f4')", self.save("big.npy", self.scores.astype(">f4")), labels),
+            ("its elements are '>f4', in big-endian order; save array.astype('<f4')",
+             self.save("big.npy", self.scores.astype(">f4")), labels),
             ("it has 3 dimensions; expected 1 or 2", self.save("3d.npy", np.zeros((2, 2, 2))), labels),
             ("its shape is (6, 6); expected 7 rows, as the scores have the shape (7, 6)", scores,
              self.save("short.npy", self.padded[:6])),
@@ -337,6 +353,25 @@ class CommandTest(unittest.TestCase):
         before = sorted(os.listdir(self.folder))
         self.assert_error("No such file or directory", "loss", scores, labels, "--mask",
                           self.path("mask.npy"), "--gradient", "/nowhere/gradient.npy")
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+
+    def test_outputs_that_cannot_be_written_are_found_before_the_work(self):
+        files = self.save("s.npy", self.scores), self.save("l.npy", self.padded)
+        os.mkdir(self.path("folder"))
+        os.mkfifo(self.path("pipe"))
+        before = sorted(os.listdir(self.folder))
+        for option in "--output", "--mask", "--gradient":
+            # A matrix is printed row by row, so the file must have been looked at before.
+            printed = ["--mask", "-"] if option == "--output" else []
+            for path, text in [(self.path("folder"), "it is a folder; expected the name of"),
+                               (self.path("pipe"), "it is a pipe or a device; expected the name of"),
+                               ("/nowhere/out.npy", "No such file"),
+                               ("", "expected the name of a file, got none")]:
+                self.assert_error(text, "loss", *files, option, path, *printed)
+        self.assert_error("--output and --gradient name one file", "loss", *files, "--output",
+                          self.path("a.npy"), "--gradient", self.path("folder/../a.npy"))
+        self.assert_error("--mask and --gradient name one file", "loss", *files, "--mask",
+                          self.path("a.npy"), "--gradient", self.path("a.npy"))
         self.assertEqual(sorted(os.listdir(self.folder)), before)
 
     def test_usage(self):
