@@ -18,6 +18,7 @@ if [[ -z ${CLEAN_ROOT_WORK:-} ]]; then
   export CLEAN_ROOT_WORK
   trap 'rm -rf "${CLEAN_ROOT_WORK}"' EXIT
   mkdir "${CLEAN_ROOT_WORK}"/{overlay,try}
+  echo "only root mounts" >"${CLEAN_ROOT_WORK}/try.log"
   # shellcheck disable=SC2016  # The inner shell expands.
   if ((EUID == 0)) && unshare --mount sh -c '
       mount -t tmpfs none "$0" && mkdir "$0"/upper "$0"/work "$0"/root &&
