@@ -91,6 +91,9 @@ before=$(traces || true)
 
 in_root sh -c 'dpkg -i /tmp/*.deb' >"${work}/dpkg.log" 2>&1 || { cat "${work}/dpkg.log" >&2; exit 1; }
 in_root dpkg --verify "${packages[@]}" >&2
+in_root ldconfig -p | grep libmlmargin.so >/dev/null || { echo "the loader's cache is old" >&2; exit 1; }
+in_root test -d /usr/lib/python3/dist-packages/mlmargin/__pycache__ ||
+  { echo "the first import would compile the modules" >&2; exit 1; }
 in_root /tmp/use/use_packages.sh "" "${version}"
 
 in_root dpkg -r "${packages[@]}" >"${work}/dpkg.log" 2>&1 || { cat "${work}/dpkg.log" >&2; exit 1; }
