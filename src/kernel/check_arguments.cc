@@ -30,16 +30,24 @@ Status CheckOffsets(const LossArguments& args) {
   return {};
 }
 
+// What a mean divides by is to be a double, exactly.
+Status CheckMeanRows(const LossArguments& args) {
+  if (args.mean_rows == 0) return {};
+  const int64_t most = (int64_t{1} << 53) / args.classes;
+  if (args.mean_rows >= args.rows && args.mean_rows <= most) return {};
+  return InvalidArgument("mean_rows",
+                         ("0, or from the number of rows, " + std::to_string(args.rows) +
+                          ", to 2^53 / classes, " + std::to_string(most))
+                             .c_str(),
+                         std::to_string(args.mean_rows));
+}
+
 // That a number which came as an enumerator is one.
 template <typename Enum>
 Status CheckEnum(const char* argument, const char* expected, Enum got, Enum last) {
   const auto number = static_cast<int64_t>(got);
   if (number >= 0 && number <= static_cast<int64_t>(last)) return {};
   return InvalidArgument(argument, expected, std::to_string(number));
-}
-
-Status CheckScoreType(ScoreType type) {
-  return CheckEnum("score_type", "a ScoreType", type, ScoreType::kFloat64);
 }
 
 Status CheckLabelType(const char* argument, LabelType type) {
@@ -66,6 +74,10 @@ Status CheckData(const char* argument, const void* data, bool needed) {
   return InvalidArgument(argument, "a pointer to data", "null");
 }
 
+Status CheckScoreType(ScoreType type) {
+  return CheckEnum("score_type", "a ScoreType", type, ScoreType::kFloat64);
+}
+
 Status CheckReduction(Reduction reduction) {
   return CheckEnum("reduction", "a Reduction", reduction, Reduction::kSum);
 }
@@ -74,10 +86,10 @@ Status CheckArguments(const LossArguments& args) {
   Status status =
       FirstError({CheckAtLeast("rows", 0, args.rows), CheckAtLeast("classes", 1, args.classes),
                   CheckAtLeast("label_columns", 0, args.label_columns),
-                  CheckAtLeast("mean_rows", 0, args.mean_rows),
                   CheckAtLeast("max_threads", 0, args.max_threads), CheckScoreType(args.score_type),
                   CheckLabelType("label_type", args.label_type),
                   CheckLabelType("offset_type", args.offset_type), CheckReduction(args.reduction)});
+  if (status.ok()) status = CheckMeanRows(args);
   if (!status.ok()) return status;
   // A gradient of no rows has no address, and neither has a loss of none.
   const bool nothing_to_write = args.rows == 0 && args.reduction == Reduction::kNone;

@@ -18,6 +18,7 @@ Status InvalidArgument(const char* argument, const char* expected, const std::st
 // That data is there, where it is needed.
 Status CheckData(const char* argument, const void* data, bool needed = true);
 
+Status CheckScoreType(ScoreType type);
 Status CheckReduction(Reduction reduction);
 
 // Sizes, types, data that must be there, label offsets.

@@ -164,7 +164,8 @@ Status ReduceParts(const double* part_sums, int64_t rows, int64_t parts, int64_t
     if (rows < 0) return kernel::InvalidArgument("rows", ">= 0", std::to_string(rows));
     if (parts < 0) return kernel::InvalidArgument("parts", ">= 0", std::to_string(parts));
     if (classes < 1) return kernel::InvalidArgument("classes", ">= 1", std::to_string(classes));
-    Status status = kernel::CheckReduction(reduction);
+    Status status = kernel::CheckScoreType(score_type);
+    if (status.ok()) status = kernel::CheckReduction(reduction);
     if (status.ok()) {
       status = kernel::CheckData("part_sums", part_sums, rows > 0 && parts > 0);
     }

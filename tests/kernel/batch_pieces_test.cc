@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A batch computed some rows at a time has the bits of the whole one.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "kernel/typed_problem.h"
@@ -108,16 +108,29 @@ TEST_P(BatchPiecesTest, AMeanIsOfTheRowsThatItIsToldOf) {
   EXPECT_EQ(results.row_losses[0], 3.0);
 }
 
-TEST(BatchPiecesErrorTest, ANegativeNumberOfRowsIsRefused) {
+TEST(BatchPiecesErrorTest, ABatchIsNoSmallerThanItsPieceAndNoLargerThanADoubleCounts) {
+  const std::array<float, 6> scores = {};
   float loss = 7;
   LossArguments args;
-  args.classes = 1;
-  args.mean_rows = -1;
+  args.rows = 2;
+  args.classes = 3;
+  args.scores = {scores.data(), 3, 1};
   args.loss = &loss;
-  const Status status = MultilabelMarginLoss(args, nullptr);
-  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(status.message(), ::testing::HasSubstr("mean_rows must be >= 0, got -1"));
-  EXPECT_EQ(loss, 7.0F);
+  const int64_t most = (int64_t{1} << 53) / 3;
+  for (const int64_t mean_rows : {int64_t{-1}, int64_t{1}, most + 1, INT64_MAX}) {
+    args.mean_rows = mean_rows;
+    const Status status = MultilabelMarginLoss(args, nullptr);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << mean_rows;
+    EXPECT_EQ(status.message(),
+              "mean_rows must be 0, or from the number of rows, 2, to 2^53 / classes, "
+              "3002399751580330, got " +
+                  std::to_string(mean_rows));
+    EXPECT_EQ(loss, 7.0F);
+  }
+  for (const int64_t mean_rows : {int64_t{2}, most}) {
+    args.mean_rows = mean_rows;
+    EXPECT_TRUE(MultilabelMarginLoss(args, nullptr).ok()) << mean_rows;
+  }
 }
 
 TEST(BatchPiecesErrorTest, NoRowsOfSomeAddNothing) {

@@ -231,6 +231,10 @@ TEST(ShardedLossTest, WrongArgumentsAreNamed) {
   EXPECT_EQ(
       ReduceParts(sums.data(), 1, 1, 0, ScoreType::kFloat32, Reduction::kSum, nullptr).message(),
       "classes must be >= 1, got 0");
+  EXPECT_EQ(
+      ReduceParts(sums.data(), 1, 1, 1, static_cast<ScoreType>(9), Reduction::kSum, sums.data())
+          .message(),
+      "score_type must be a ScoreType, got 9");
 }
 
 }  // namespace
