@@ -1,20 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes inputs for an accuracy test on an NPU, and what must come out.
 
-Usage: golden.py <new folder>
-
 For each data type a folder with raw little-endian arrays, as aclnn tests read them: scores.bin,
 labels.bin (int64, padded by -1), mask.bin, and loss_none.bin, loss_mean.bin and loss_sum.bin. The
 command mlmargin computes them, exact to 1 ulp of the data type.
 """
 
+import argparse
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 
-ROWS, CLASSES, MOST_LABELS = 37, 1000, 9
 TYPES = {"float32": np.float32, "float16": np.float16, "bfloat16": np.uint16}
 
 
@@ -27,15 +24,24 @@ def encode(scores, name):
 
 
 def main():
-    folder = Path(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="a new one")
+    parser.add_argument("--rows", type=int, default=37)
+    parser.add_argument("--classes", type=int, default=1000)
+    parser.add_argument("--labels", type=int, default=9, help="the most that a row has")
+    args = parser.parse_args()
+    if not (args.rows >= 1 and 0 <= args.labels <= args.classes and args.classes >= 1):
+        parser.error("expected at least one row and class, and no more labels than classes")
+
     random = np.random.default_rng(1)
-    labels = np.full((ROWS, CLASSES), -1)
+    labels = np.full((args.rows, args.classes), -1)
     for row in labels:
-        count = random.integers(0, MOST_LABELS + 1)
-        row[:count] = random.permutation(CLASSES)[:count]
-    scores = random.standard_normal((ROWS, CLASSES))
+        count = random.integers(0, args.labels + 1)
+        row[:count] = random.permutation(args.classes)[:count]
+    scores = random.standard_normal((args.rows, args.classes))
     for name in TYPES:
-        data = folder / name
+        data = args.folder / name
         data.mkdir(parents=True)
         files = {"scores": encode(scores, name), "labels": labels}
         for file, array in files.items():
@@ -47,7 +53,8 @@ def main():
         for path in data.glob("*.npy"):
             np.load(path).tofile(path.with_suffix(".bin"))
             path.unlink()
-    print(f"{folder}: {ROWS} x {CLASSES}, at most {MOST_LABELS} labels a row; {', '.join(TYPES)}")
+    print(f"{args.folder}: {args.rows} x {args.classes}, at most {args.labels} labels a row; "
+          f"{', '.join(TYPES)}")
 
 
 main()

@@ -13,7 +13,7 @@ def _kind(value: Any) -> str:
 
 def _advice(name: str, value: Any) -> str:
     if is_sparse_matrix(value):
-        if name == "input":
+        if name != "target":
             return "scores are dense"
         return ("multilabel_margin_loss_csr(input, matrix.indptr, matrix.indices) takes the labels "
                 "of a matrix in CSR form, which matrix.tocsr() makes")
@@ -27,9 +27,13 @@ def is_sparse_matrix(value: Any) -> bool:
     return hasattr(value, "tocsr")
 
 
+def not_a_tensor(function: str, name: str, value: Any) -> TypeError:
+    return TypeError(f"{function}: {name} must be a Tensor, got {_kind(value)}; "
+                     f"{_advice(name, value)}")
+
+
 def check_tensors(**arguments: Any) -> None:
     """For a call that has failed: raises a TypeError if one of its arguments is no tensor."""
     for name, value in arguments.items():
         if not isinstance(value, Tensor):
-            raise TypeError(f"multilabel_margin_loss: {name} must be a Tensor, got {_kind(value)}; "
-                            f"{_advice(name, value)}") from None
+            raise not_a_tensor("multilabel_margin_loss", name, value) from None

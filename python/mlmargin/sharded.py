@@ -13,6 +13,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from ._arguments import not_a_tensor
 from ._library import operators
 from ._reduction import reduction_number
 
@@ -56,8 +57,8 @@ def sharded_multilabel_margin_loss(local_input: Tensor, target: Tensor, first_cl
     Raises:
         RuntimeError: on all ranks, where an argument of one of them is wrong, the ranks disagree,
             or their ranges do not tile [0, C); and for a label outside [0, C).
-        TypeError, ValueError: on a rank whose first_class or num_classes is no integer, or whose
-            reduction is unknown; RuntimeError on the others.
+        TypeError, ValueError: on a rank whose local_input or target is no tensor, whose first_class
+            or num_classes is no integer, or whose reduction is unknown; RuntimeError on the others.
     """
     return _ShardedLoss.apply(local_input, target, first_class, num_classes, reduction, group)
 
@@ -129,10 +130,11 @@ def _local_error(local_input: Tensor, target: Tensor, first_class: int, num_clas
     except (TypeError, ValueError) as error:
         return error
     for name, tensor in (("local_input", local_input), ("target", target)):
-        if not isinstance(tensor, Tensor) or tensor.layout != torch.strided:
-            kind = tensor.layout if isinstance(tensor, Tensor) else type(tensor).__name__
+        if not isinstance(tensor, Tensor):
+            return not_a_tensor("sharded_multilabel_margin_loss", name, tensor)
+        if tensor.layout != torch.strided:
             return RuntimeError(f"sharded_multilabel_margin_loss: {name}: expected a dense tensor, "
-                                f"got {kind}")
+                                f"got {tensor.layout}")
     shapes = f"{list(local_input.shape)} and {list(target.shape)}"
     if local_input.dim() != 2 or target.dim() != 2 or len(local_input) != len(target):
         return RuntimeError("sharded_multilabel_margin_loss: expected local_input of shape (N, S) "

@@ -99,6 +99,7 @@ def make_errors(rank, size):
         "one wrong first class": call(first=4.5 if rank else 0),
         "one huge class": call(first=2**70 if rank else 0),
         "one not dense": call(layout=torch.sparse_coo if rank else torch.strided),
+        "one no tensor": call(labels=torch.zeros(2, 1, dtype=torch.int64).numpy() if rank else None),
         "no rows": call(rows=0),
         "none": call(),
     }
@@ -186,6 +187,7 @@ class Sharded(unittest.TestCase):
             "one wrong first class": "float",
             "one huge class": "first_class: expected a number of classes",
             "one not dense": "local_input: expected a dense tensor",
+            "one no tensor": "target must be a Tensor, got numpy.ndarray; torch.from_numpy",
         }
         for rank, errors in enumerate(processes.run(make_errors, 2)):
             for mistake, error in errors.items():

@@ -43,10 +43,13 @@ def check_workflow(folder):
     ran = []
     for step in job["steps"]:
         assert set(step) <= {"name", "run", "env", "uses", "with"}, step
-        if "uses" in step:
+        if step.get("uses") == "actions/checkout@v4":
             assert step["with"] == {"submodules": True}, step
+        elif step.get("uses") == "actions/cache@v4":
+            kept = step["with"]["path"]
         elif step["name"] == "Build mlmargin":
-            assert step["run"] == 'mlmargin/script/install "$PWD/prefix"', step
+            assert step["run"].endswith(' mlmargin/script/install "$PWD/prefix"'), step
+            assert f'CCACHE_DIR="$PWD/{kept}" ' in step["run"], step
             (folder / "prefix").symlink_to(PREFIX)
         elif step["name"] != "Install what a checkout needs":
             run(step["run"], folder, **step.get("env", {}))
