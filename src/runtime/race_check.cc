@@ -80,29 +80,50 @@ bool Overlap(const Access& a, const Access& b) {
 
 const char* Verb(const Access& access) { return access.writes ? "writes" : "reads"; }
 
-std::string RaceText(const char* function, const Access& access, const CallSite& site,
-                     int32_t stream_id, const TaskNote& task, const Access& other) {
+// An access of the host that meets a task, with copies of what the table says of that task.
+struct Conflict {
+  const Access* access;
+  int32_t stream_id;
+  const char* function;
+  Access other;
+  CallSite site;
+};
+
+// The first conflict of each access with each stream. The lock is held, so places are only copied
+// here: to look them up takes the loader's lock, whose owner may wait for this one in dlopen.
+std::vector<Conflict> FindConflicts(const RaceTable& table, std::span<const Access> accesses) {
+  std::vector<Conflict> conflicts;
+  const auto find = [&](int32_t stream_id, const StreamWork& work, const Access& access) {
+    for (const NotedTask& task : work.tasks) {
+      for (const Access& other : task.note.accesses) {
+        if ((!access.writes && !other.writes) || !Overlap(access, other)) continue;
+        conflicts.push_back({&access, stream_id, task.note.function, other, task.note.site});
+        return;
+      }
+    }
+  };
+  for (const auto& [stream_id, work] : table.streams) {
+    for (const Access& access : accesses) find(stream_id, work, access);
+  }
+  return conflicts;
+}
+
+bool IsFirstReport(const void* host_place, const void* task_place) {
+  RaceTable& table = Races();
+  const std::lock_guard lock(table.mutex);
+  return table.reported.emplace(host_place, task_place).second;
+}
+
+std::string RaceText(const char* function, const CallSite& site, const Conflict& conflict) {
+  const Access& access = *conflict.access;
+  const Access& other = conflict.other;
   return fmt::format(
       "race: {} at {} {} the {} bytes of {} at {}, which {} ({}, {} bytes at {}) {} as work of "
       "stream {}, enqueued at {}; nothing has waited for that work. Call aclrtSynchronizeStream "
       "before.",
       function, site.Describe(), Verb(access), access.bytes, access.argument, access.address,
-      task.function, other.argument, other.bytes, other.address, Verb(other), stream_id,
-      task.site.Describe());
-}
-
-// The first conflict of an access with the tasks of a stream.
-std::string FindRace(RaceTable& table, const char* function, const Access& access,
-                     const CallSite& site, int32_t stream_id, const StreamWork& work) {
-  for (const NotedTask& task : work.tasks) {
-    for (const Access& other : task.note.accesses) {
-      if ((!access.writes && !other.writes) || !Overlap(access, other)) continue;
-      ++table.num_races;
-      if (!table.reported.emplace(site.address(), task.note.site.address()).second) return {};
-      return RaceText(function, access, site, stream_id, task.note, other);
-    }
-  }
-  return {};
+      conflict.function, other.argument, other.bytes, other.address, Verb(other),
+      conflict.stream_id, conflict.site.Describe());
 }
 
 }  // namespace
@@ -146,18 +167,17 @@ void ForgetStream(int32_t stream_id) {
 
 void CheckHostAccess(const char* function, std::span<const Access> accesses) {
   const CallSite site = CallSite::Here();
-  std::vector<std::string> texts;
-  RaceTable& table = Races();
+  std::vector<Conflict> conflicts;
   {
+    RaceTable& table = Races();
     const std::lock_guard lock(table.mutex);
-    for (const auto& [stream_id, work] : table.streams) {
-      for (const Access& access : accesses) {
-        texts.push_back(FindRace(table, function, access, site, stream_id, work));
-      }
-    }
+    conflicts = FindConflicts(table, accesses);
+    table.num_races += conflicts.size();
   }
-  for (const std::string& text : texts) {
-    if (!text.empty()) Log(ACL_ERROR, "RUNTIME", text);
+  for (const Conflict& conflict : conflicts) {
+    if (IsFirstReport(site.address(), conflict.site.address())) {
+      Log(ACL_ERROR, "RUNTIME", RaceText(function, site, conflict));
+    }
   }
 }
 
