@@ -69,7 +69,7 @@ class RecordTask : public Task {
   }
   Status Run() override {
     record_->time = Stream::Clock::now();
-    event_->flag_.Set();
+    event_->SetFlag(record_);
     record_->Finish(EventRecord::State::kDone);
     return {};
   }
@@ -85,7 +85,9 @@ class ResetTask : public Task {
   Status Run() override {
     event_->flag_.Clear();
     std::shared_ptr<EventRecord> forgotten;  // Destroyed after the lock is gone.
+    std::shared_ptr<const EventRecord> forgotten_flag;
     const std::lock_guard lock(event_->mutex_);
+    forgotten_flag.swap(event_->flag_record_);
     // A record issued meanwhile and not reached yet is the next round's.
     const bool pending =
         event_->latest_ != nullptr &&
@@ -101,8 +103,10 @@ class ResetTask : public Task {
 // Holds the record that was the latest when the wait was issued: later ones do not concern it.
 class EventWaitTask : public WaitTask {
  public:
-  EventWaitTask(std::shared_ptr<Event> event, std::shared_ptr<EventRecord> record)
-      : event_(std::move(event)), record_(std::move(record)) {
+  EventWaitTask(std::shared_ptr<Event> event, std::shared_ptr<EventRecord> record,
+                int32_t stream_id)
+      : event_(std::move(event)), record_(std::move(record)), stream_id_(stream_id) {
+    if (RaceCheckIsOn()) room_for_orders_ = MakeRoomForOrders(stream_id, 2);
     event_->pending_waits_.fetch_add(1, std::memory_order_relaxed);
   }
   ~EventWaitTask() override { event_->pending_waits_.fetch_sub(1, std::memory_order_release); }
@@ -119,8 +123,13 @@ class EventWaitTask : public WaitTask {
                                 "allows and went on without it.",
                                 event_->id()));
     }
-    return IsDropped() ? DroppedRecord(event_->id()) : Status();
+    if (IsDropped()) return DroppedRecord(event_->id());
+    if (!room_for_orders_.empty()) NoteOrders();
+    return {};
   }
+
+  // This task's number in its stream, to be set before it may run.
+  uint64_t* sequence() { return &sequence_; }
 
  private:
   bool IsDropped() const {
@@ -134,9 +143,27 @@ class EventWaitTask : public WaitTask {
     if (IsDropped() || event_->kind_ == Event::Kind::kEx) return true;
     return event_->flag_.IsSetOrRegister(flag_waiter_, waiter);
   }
+  // The flag is of another record if the wait was issued before that, or before a reset was over.
+  void NoteOrders() {
+    if (record_ != nullptr) NoteOrderBehind(*record_);
+    if (event_->kind_ == Event::Kind::kEx) return;
+    const std::shared_ptr<const EventRecord> flag_record = event_->flag_record();
+    if (flag_record != nullptr && !IsBehind(*flag_record)) NoteOrderBehind(*flag_record);
+  }
+  bool IsBehind(const EventRecord& other) const {
+    return record_ != nullptr && record_->stream_id == other.stream_id &&
+           record_->sequence >= other.sequence;
+  }
+  void NoteOrderBehind(const EventRecord& record) {
+    const WorkPoint reached = {record.stream_id, record.sequence};
+    NoteOrder(stream_id_, {sequence_, reached}, room_for_orders_);
+  }
 
   const std::shared_ptr<Event> event_;
   const std::shared_ptr<EventRecord> record_;
+  const int32_t stream_id_;
+  uint64_t sequence_ = 0;
+  Orders room_for_orders_;  // None if the race check is off.
   Signal::Waiter record_waiter_;
   Signal::Waiter flag_waiter_;
   bool is_over_ = false;
@@ -177,15 +204,27 @@ std::shared_ptr<EventRecord> Event::latest() const {
   return latest_;
 }
 
+void Event::SetFlag(const std::shared_ptr<EventRecord>& record) {
+  if (RaceCheckIsOn()) {
+    const std::lock_guard lock(mutex_);
+    if (flag_record_ == nullptr) flag_record_ = record;
+  }
+  flag_.Set();
+}
+
+std::shared_ptr<const EventRecord> Event::flag_record() const {
+  const std::lock_guard lock(mutex_);
+  return flag_record_;
+}
+
 Status Event::Record(Stream& stream) {
   MLMARGIN_RETURN_IF_ERROR(CheckSameDevice(stream));
   auto record = std::make_shared<EventRecord>();
   record->stream = stream.weak_from_this();
   record->stream_id = stream.id();
-  uint64_t sequence = 0;
-  MLMARGIN_RETURN_IF_ERROR(stream.Push(
-      TaskKind::kDevice, std::make_unique<RecordTask>(shared_from_this(), record), &sequence));
-  record->sequence = sequence;
+  MLMARGIN_RETURN_IF_ERROR(stream.Push(TaskKind::kDevice,
+                                       std::make_unique<RecordTask>(shared_from_this(), record),
+                                       &record->sequence));
   const std::lock_guard lock(mutex_);
   latest_.swap(record);
   return {};
@@ -205,14 +244,9 @@ Status Event::WaitIn(Stream& stream) {
   }
   MLMARGIN_RETURN_IF_ERROR(CheckSameDevice(stream));
   const std::chrono::seconds limit(OpWaitTimeoutSeconds().load(std::memory_order_relaxed));
-  const std::shared_ptr<EventRecord> record = latest();
-  uint64_t sequence = 0;
-  MLMARGIN_RETURN_IF_ERROR(stream.PushWait(
-      std::make_unique<EventWaitTask>(shared_from_this(), record), limit, &sequence));
-  if (record != nullptr && RaceCheckIsOn()) {
-    NoteOrder(stream.id(), sequence, record->stream_id, record->sequence);
-  }
-  return {};
+  auto wait = std::make_unique<EventWaitTask>(shared_from_this(), latest(), stream.id());
+  uint64_t* const sequence = wait->sequence();
+  return stream.PushWait(std::move(wait), limit, sequence);
 }
 
 Status Event::QueryRecorded(bool* complete) const {

@@ -23,7 +23,7 @@ struct EventRecord {
 
   std::weak_ptr<Stream> stream;
   int32_t stream_id = 0;
-  uint64_t sequence = 0;           // Of the record's task; set before others see the record.
+  uint64_t sequence = 0;           // Of the record's task; set before it may run.
   Stream::Clock::time_point time;  // Set before kDone.
   std::atomic<State> state = State::kPending;
   Signal finished;  // Done or dropped.
@@ -72,6 +72,8 @@ class Event : public std::enable_shared_from_this<Event> {
 
   Event(Kind kind, uint32_t flags, int32_t device_id);
   std::shared_ptr<EventRecord> latest() const;
+  void SetFlag(const std::shared_ptr<EventRecord>& record);
+  std::shared_ptr<const EventRecord> flag_record() const;
   Status CheckSameDevice(const Stream& stream) const;
   bool HasFlag(uint32_t flag) const { return kind_ == Kind::kPlain || (flags_ & flag) != 0; }
 
@@ -82,6 +84,8 @@ class Event : public std::enable_shared_from_this<Event> {
   bool holds_slot_ = false;
   mutable std::mutex mutex_;
   std::shared_ptr<EventRecord> latest_;  // Null: never recorded, or reset.
+  // That set the flag when it was clear; null if it is clear, or the race check is off.
+  std::shared_ptr<const EventRecord> flag_record_;
   Signal flag_;
   std::atomic<int32_t> pending_waits_ = 0;
 };

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <list>
 #include <mutex>
 #include <set>
 #include <string>
@@ -20,23 +19,19 @@ namespace {
 
 // Of a stream that nobody waits for, the oldest tasks are forgotten.
 constexpr size_t kMaxTasksPerStream = 4096;
+constexpr size_t kMaxOrdersPerStream = 4096;
+constexpr size_t kMaxGoneStreams = 1024;
 
 struct NotedTask {
   uint64_t sequence;
   TaskNote note;
 };
 
-struct Order {
-  uint64_t sequence;
-  int32_t other_id;
-  uint64_t other_sequence;
-};
-
-// The work of a stream that nobody has waited for.
+// The work of a stream that nobody has waited for, oldest first.
 struct StreamWork {
-  uint64_t done = 0;
   std::deque<NotedTask> tasks;
-  std::list<Order> orders;
+  Orders orders;
+  bool is_gone = false;  // Then without tasks, and kept for its orders.
 };
 
 struct RaceTable {
@@ -52,24 +47,75 @@ RaceTable& Races() {
 }
 
 // Moves the orders that are reached with it to the end of `reached`. Needs no memory.
-void NoteDoneIn(RaceTable& table, int32_t stream_id, uint64_t sequence, std::list<Order>* reached) {
-  const auto found = table.streams.find(stream_id);
+void NoteDoneIn(RaceTable& table, const WorkPoint& point, Orders* reached) {
+  const auto found = table.streams.find(point.stream_id);
   if (found == table.streams.end()) return;
   StreamWork& work = found->second;
-  work.done = std::max(work.done, sequence);
-  while (!work.tasks.empty() && work.tasks.front().sequence <= work.done) work.tasks.pop_front();
-  while (!work.orders.empty() && work.orders.front().sequence <= work.done) {
+  while (!work.tasks.empty() && work.tasks.front().sequence <= point.sequence) {
+    work.tasks.pop_front();
+  }
+  while (!work.orders.empty() && work.orders.front().sequence <= point.sequence) {
     reached->splice(reached->end(), work.orders, work.orders.begin());
   }
 }
 
 // Follows the orders, too; each is taken out once, so a circle of them ends.
-void NoteDoneLocked(RaceTable& table, int32_t stream_id, uint64_t sequence) {
-  std::list<Order> reached;
-  NoteDoneIn(table, stream_id, sequence, &reached);
+void NoteDoneLocked(RaceTable& table, const WorkPoint& point) {
+  Orders reached;
+  NoteDoneIn(table, point, &reached);
   for (; !reached.empty(); reached.pop_front()) {
-    NoteDoneIn(table, reached.front().other_id, reached.front().other_sequence, &reached);
+    NoteDoneIn(table, reached.front().other, &reached);
   }
+}
+
+// Whether nothing is left to learn from the point being over.
+bool IsSpent(const RaceTable& table, const WorkPoint& point) {
+  const auto found = table.streams.find(point.stream_id);
+  if (found == table.streams.end()) return true;
+  const StreamWork& work = found->second;
+  return (work.tasks.empty() || work.tasks.front().sequence > point.sequence) &&
+         (work.orders.empty() || work.orders.front().sequence > point.sequence);
+}
+
+// Takes out the oldest orders that lead to nothing, and the streams that are gone and have no
+// other.
+void EraseSpentStreams(RaceTable& table) {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (auto& [stream_id, work] : table.streams) {
+      while (!work.orders.empty() && IsSpent(table, work.orders.front().other)) {
+        work.orders.pop_front();
+        changed = true;
+      }
+    }
+    std::erase_if(table.streams, [](const auto& entry) {
+      return entry.second.is_gone && entry.second.orders.empty();
+    });
+  }
+}
+
+void LimitGoneStreams(RaceTable& table) {
+  size_t num_gone = 0;
+  auto oldest = table.streams.end();
+  for (auto entry = table.streams.begin(); entry != table.streams.end(); ++entry) {
+    if (!entry->second.is_gone) continue;
+    ++num_gone;
+    if (oldest == table.streams.end() || entry->first < oldest->first) oldest = entry;
+  }
+  if (num_gone > kMaxGoneStreams) table.streams.erase(oldest);
+}
+
+// Takes out the oldest order for the stream that the newest is for, which says more: who knows the
+// newest to be over knows both.
+void MergeIntoNewest(Orders& orders) {
+  Order& newest = orders.back();
+  const auto oldest = std::find_if(orders.begin(), orders.end(), [&](const Order& order) {
+    return order.other.stream_id == newest.other.stream_id;
+  });
+  if (&*oldest == &newest) return;  // One for each stream is kept.
+  newest.other.sequence = std::max(newest.other.sequence, oldest->other.sequence);
+  orders.erase(oldest);
 }
 
 bool Overlap(const Access& a, const Access& b) {
@@ -141,28 +187,46 @@ void NoteTask(int32_t stream_id, uint64_t sequence, TaskNote note) {
   RaceTable& table = Races();
   const std::lock_guard lock(table.mutex);
   StreamWork& work = table.streams[stream_id];
-  if (sequence <= work.done) return;
   work.tasks.push_back({sequence, std::move(note)});
   if (work.tasks.size() > kMaxTasksPerStream) work.tasks.pop_front();
 }
 
-void NoteOrder(int32_t stream_id, uint64_t sequence, int32_t other_id, uint64_t other_sequence) {
-  RaceTable& table = Races();
-  const std::lock_guard lock(table.mutex);
-  StreamWork& work = table.streams[stream_id];
-  if (sequence <= work.done) return NoteDoneLocked(table, other_id, other_sequence);
-  work.orders.push_back({sequence, other_id, other_sequence});
-  if (work.orders.size() > kMaxTasksPerStream) work.orders.pop_front();
+Orders MakeRoomForOrders(int32_t stream_id, size_t count) {
+  Orders room(count);
+  const std::lock_guard lock(Races().mutex);
+  Races().streams.try_emplace(stream_id);
+  return room;
+}
+
+void NoteOrder(int32_t stream_id, const Order& order, Orders& room) noexcept {
+  const std::lock_guard lock(Races().mutex);
+  const auto found = Races().streams.find(stream_id);
+  if (found == Races().streams.end() || room.empty()) return;
+  Orders& orders = found->second.orders;
+  room.front() = order;
+  orders.splice(orders.end(), room, room.begin());
+  if (orders.size() > kMaxOrdersPerStream) MergeIntoNewest(orders);
 }
 
 void NoteDone(int32_t stream_id, uint64_t sequence) {
   const std::lock_guard lock(Races().mutex);
-  NoteDoneLocked(Races(), stream_id, sequence);
+  NoteDoneLocked(Races(), {stream_id, sequence});
 }
 
-void ForgetStream(int32_t stream_id) {
+void ForgetWork(int32_t stream_id) {
   const std::lock_guard lock(Races().mutex);
-  Races().streams.erase(stream_id);
+  const auto found = Races().streams.find(stream_id);
+  if (found != Races().streams.end()) found->second.tasks.clear();
+}
+
+void ForgetStream(int32_t stream_id) noexcept {
+  const std::lock_guard lock(Races().mutex);
+  const auto found = Races().streams.find(stream_id);
+  if (found == Races().streams.end()) return;
+  found->second.tasks.clear();
+  found->second.is_gone = true;
+  EraseSpentStreams(Races());
+  LimitGoneStreams(Races());
 }
 
 void CheckHostAccess(const char* function, std::span<const Access> accesses) {

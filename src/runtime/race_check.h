@@ -7,7 +7,9 @@
 #ifndef MLMARGIN_RUNTIME_RACE_CHECK_H_
 #define MLMARGIN_RUNTIME_RACE_CHECK_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <list>
 #include <span>
 #include <vector>
 
@@ -28,15 +30,35 @@ struct TaskNote {
 // The task is number `sequence` of the stream.
 void NoteTask(int32_t stream_id, uint64_t sequence, TaskNote note);
 
-// Number `sequence` of the stream waits for the work of another stream up to its number
-// `other_sequence`: who knows of the one knows of the other.
-void NoteOrder(int32_t stream_id, uint64_t sequence, int32_t other_id, uint64_t other_sequence);
+// The work of a stream up to its number `sequence`.
+struct WorkPoint {
+  int32_t stream_id;
+  uint64_t sequence;
+};
+
+// Number `sequence` of a stream has waited for `other`: who knows that the one is over knows it of
+// the other.
+struct Order {
+  uint64_t sequence;
+  WorkPoint other;
+};
+using Orders = std::list<Order>;
+
+// Room for orders of a wait that is about to be enqueued in the stream.
+Orders MakeRoomForOrders(int32_t stream_id, size_t count);
+
+// The wait is over, and was for that. Takes one of `room`, and no memory: for workers.
+void NoteOrder(int32_t stream_id, const Order& order, Orders& room) noexcept;
 
 // A thread of the host knows that all work of the stream up to `sequence` is over.
 void NoteDone(int32_t stream_id, uint64_t sequence);
 
-// The stream is gone, and all its work over.
-void ForgetStream(int32_t stream_id);
+// The stream was aborted or destroyed by force: its work is over, whether it ran or was dropped.
+// That says nothing of the work that it waited for.
+void ForgetWork(int32_t stream_id);
+
+// The stream is gone. Who waited for its events still knows what it had waited for.
+void ForgetStream(int32_t stream_id) noexcept;
 
 // The host touches memory in `function`: a conflict is counted and logged, once for two places.
 void CheckHostAccess(const char* function, std::span<const Access> accesses);

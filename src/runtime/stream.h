@@ -57,7 +57,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   // Appends a task and returns at once. Codes: 107017 closed, 107023 being aborted, the failure's
   // code when its context was stopped, 207005 when the worker thread cannot start. `sequence`
-  // becomes the task's number in the stream, for Wait and TakeFailure.
+  // becomes the task's number in the stream, for Wait and TakeFailure, before the task may run.
   Status Push(TaskKind kind, std::unique_ptr<Task> task, uint64_t* sequence = nullptr);
   // Appends a wait; after `limit`, counted from when it is reached, it fails. 0: no limit.
   Status PushWait(std::unique_ptr<WaitTask> wait, std::chrono::seconds limit,

@@ -24,7 +24,7 @@ Status Stream::Abort() {
   DropQueued(lock, dropped, WaitResult::kAborted);
   AwaitDeviceTask(lock);
   --aborts_running_;
-  if (RaceCheckIsOn()) NoteDone(id_, done());
+  if (RaceCheckIsOn()) ForgetWork(id_);
   return {};
 }
 
@@ -65,6 +65,7 @@ void Stream::Close(CloseMode mode) {
     if (mode == CloseMode::kDrop) {
       if (!queue_.empty()) ++abort_count_;
       DropQueued(lock, dropped, WaitResult::kAborted);
+      if (RaceCheckIsOn()) ForgetWork(id_);
       earliest_target_ = 0;
     } else if (CallbackScope::Current() != this) {
       WaitUntilDone(lock, submitted_, /*timeout_ms=*/-1, OnAbort::kWaitOn);
