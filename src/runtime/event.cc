@@ -272,6 +272,7 @@ Status Event::CheckQueryable() const {
 Status Event::Synchronize(int32_t timeout_ms) const {
   const std::shared_ptr<EventRecord> record = latest();
   if (record == nullptr) return kind_ == Kind::kEx ? Status() : NeverRecorded(id_);
+  Status failure;
   // A stream that is gone has run or dropped all its tasks.
   if (const std::shared_ptr<Stream> stream = record->stream.lock()) {
     const bool pending = !record->finished.IsSet();
@@ -283,14 +284,14 @@ Status Event::Synchronize(int32_t timeout_ms) const {
                                 id_, timeout_ms));
     }
     if (waited.code() == ACL_ERROR_RT_STREAM_ABORT) return waited;
-    MLMARGIN_RETURN_IF_ERROR(stream->TakeFailure(record->sequence));
-    if (!waited.ok()) return waited;
+    failure = stream->TakeFailure(record->sequence);
+    if (failure.ok()) failure = std::move(waited);
   }
   // Whatever it is that is over: a record that is not done now never will be.
-  const EventRecord::State state = record->state.load(std::memory_order_acquire);
-  if (state != EventRecord::State::kDone) return DroppedRecord(id_);
-  record->NoteDoneForRaceCheck();
-  return {};
+  const bool done = record->state.load(std::memory_order_acquire) == EventRecord::State::kDone;
+  if (done) record->NoteDoneForRaceCheck();
+  if (!failure.ok()) return failure;
+  return done ? Status() : DroppedRecord(id_);
 }
 
 Status Event::CompletionTime(const char* argument, Stream::Clock::time_point* time) const {

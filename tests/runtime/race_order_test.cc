@@ -191,5 +191,16 @@ TEST_F(RaceOrderTest, AnAbortSaysNothingOfWhatTheStreamWaitedFor) {
   EXPECT_EQ(HostReads(), 1U);
 }
 
+// ---- Failures --------------------------------------------------------------------------------
+
+TEST_F(RaceOrderTest, AWaitForAnEventThatReturnsTheFailureBeforeIt) {
+  ASSERT_EQ(EnqueueFailure(stream_, ACL_ERROR_RT_INTERNAL_ERROR, "on purpose"), ACL_SUCCESS);
+  Write(stream_);
+  ASSERT_EQ(aclrtRecordEvent(event_, stream_), ACL_SUCCESS);
+  Reach(stream_);
+  EXPECT_EQ(aclrtSynchronizeEvent(event_), ACL_ERROR_RT_INTERNAL_ERROR);
+  EXPECT_EQ(HostReads(), 0U);
+}
+
 }  // namespace
 }  // namespace mlmargin::runtime
