@@ -156,7 +156,7 @@ class EventWaitTask : public WaitTask {
   }
   void NoteOrderBehind(const EventRecord& record) {
     const WorkPoint reached = {record.stream_id, record.sequence};
-    NoteOrder(stream_id_, {sequence_, reached}, room_for_orders_);
+    NoteOrder(stream_id_, {sequence_, event_->id(), reached}, room_for_orders_);
   }
 
   const std::shared_ptr<Event> event_;
@@ -247,6 +247,12 @@ Status Event::WaitIn(Stream& stream) {
   auto wait = std::make_unique<EventWaitTask>(shared_from_this(), latest(), stream.id());
   uint64_t* const sequence = wait->sequence();
   return stream.PushWait(std::move(wait), limit, sequence);
+}
+
+bool Event::HasPendingWaits() const {
+  if (pending_waits_.load(std::memory_order_acquire) != 0) return true;
+  if (RaceCheckIsOn()) NoteWaitsDone(id_);
+  return false;
 }
 
 Status Event::QueryRecorded(bool* complete) const {

@@ -55,7 +55,7 @@ class Event : public std::enable_shared_from_this<Event> {
   Status QueryRecorded(bool* complete) const;
   // For aclrtQueryEvent and aclrtQueryEventWaitStatus: 207000 for kEx.
   Status CheckQueryable() const;
-  bool HasPendingWaits() const { return pending_waits_.load(std::memory_order_acquire) != 0; }
+  bool HasPendingWaits() const;  // For a thread of the host.
 
   // Waits for the latest record and returns the failure of its stream's work up to there.
   // 507000 never recorded, 507047 time over.

@@ -213,6 +213,17 @@ void NoteDone(int32_t stream_id, uint64_t sequence) {
   NoteDoneLocked(Races(), {stream_id, sequence});
 }
 
+void NoteWaitsDone(uint32_t event_id) {
+  RaceTable& table = Races();
+  const std::lock_guard lock(table.mutex);
+  for (const auto& [stream_id, work] : table.streams) {
+    const auto newest =
+        std::find_if(work.orders.rbegin(), work.orders.rend(),
+                     [&](const Order& order) { return order.event_id == event_id; });
+    if (newest != work.orders.rend()) NoteDoneLocked(table, {stream_id, newest->sequence});
+  }
+}
+
 void ForgetWork(int32_t stream_id) {
   const std::lock_guard lock(Races().mutex);
   const auto found = Races().streams.find(stream_id);

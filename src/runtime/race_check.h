@@ -36,10 +36,11 @@ struct WorkPoint {
   uint64_t sequence;
 };
 
-// Number `sequence` of a stream has waited for `other`: who knows that the one is over knows it of
-// the other.
+// Number `sequence` of a stream has waited for `other`, in the event: who knows that the one is
+// over knows it of the other.
 struct Order {
   uint64_t sequence;
+  uint32_t event_id;
   WorkPoint other;
 };
 using Orders = std::list<Order>;
@@ -52,6 +53,9 @@ void NoteOrder(int32_t stream_id, const Order& order, Orders& room) noexcept;
 
 // A thread of the host knows that all work of the stream up to `sequence` is over.
 void NoteDone(int32_t stream_id, uint64_t sequence);
+
+// A thread of the host knows that all waits for the event are over.
+void NoteWaitsDone(uint32_t event_id);
 
 // The stream was aborted or destroyed by force: its work is over, whether it ran or was dropped.
 // That says nothing of the work that it waited for.

@@ -127,6 +127,19 @@ TEST_F(RaceOrderTest, ThousandsOfStreamWaits) {
   EXPECT_EQ(HostReads(), 0U);
 }
 
+TEST_F(RaceOrderTest, AQueryThatSaysNoWaitIsPending) {
+  Write(stream_);
+  Order(other_, stream_, event_);
+  aclrtEventWaitStatus status = ACL_EVENT_WAIT_STATUS_NOT_READY;
+  while (status != ACL_EVENT_WAIT_STATUS_COMPLETE) {
+    ASSERT_EQ(aclrtQueryEventWaitStatus(event_, &status), ACL_SUCCESS);
+  }
+  EXPECT_EQ(HostReads(), 0U);
+  Write(stream_);
+  ASSERT_EQ(aclrtQueryEventWaitStatus(event_, &status), ACL_SUCCESS);
+  EXPECT_EQ(HostReads(), 1U);
+}
+
 // ---- The end of a stream between -------------------------------------------------------------
 
 TEST_F(RaceOrderTest, AStreamThatWaitedForOneThatIsGone) {
