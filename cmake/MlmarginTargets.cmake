@@ -55,7 +55,8 @@ function(mlmargin_add_library target)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:mlmargin_flags> ${arg_LINK})
   target_compile_options(${target} PRIVATE ${mlmargin_coverage_flags})
   target_link_options(${target} PRIVATE
-    LINKER:--version-script=${map} LINKER:-z,nodelete
+    # Bound at once: the handler of faults has no stack for it.
+    LINKER:--version-script=${map} LINKER:-z,nodelete LINKER:-z,now
     $<$<NOT:$<BOOL:${MLMARGIN_SANITIZE}>>:LINKER:-z,defs>)
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME ${arg_OUTPUT}

@@ -22,17 +22,34 @@ extern std::atomic_flag variables_are_named;
 namespace {
 
 constexpr std::string_view kPrefix = "MLMARGIN_";
-constexpr std::array<std::string_view, 7> kSettings = {
+constexpr std::array<std::string_view, 6> kSettings = {
     "MLMARGIN_NUM_THREADS",  "MLMARGIN_TARGET",        "MLMARGIN_LABEL_CHECK",
-    "MLMARGIN_DEVICE_COUNT", "MLMARGIN_DEVICE_MEMORY", "MLMARGIN_RACE_CHECK",
-    "MLMARGIN_HOME"};  // Read by python/setup.py.
+    "MLMARGIN_DEVICE_COUNT", "MLMARGIN_DEVICE_MEMORY", "MLMARGIN_RACE_CHECK"};
+// Where an installation is, to python/setup.py.
+constexpr std::string_view kHome = "MLMARGIN_HOME";
+
+// A terminal might take what is no letter for a command.
+void PrintVisibly(std::string_view name) {
+  for (const char letter : name) {
+    const auto byte = static_cast<unsigned char>(letter);
+    const bool control = byte < 0x20 || byte == 0x7F;
+    if (control) {
+      std::fprintf(stderr, "\\x%02x", static_cast<unsigned>(byte));
+    } else {
+      std::fputc(letter, stderr);
+    }
+  }
+}
 
 void NameOne(std::string_view name) {
   const std::string_view meant = MeantSetting(name);
-  std::fprintf(stderr,
-               "mlmargin: the environment variable %.*s is no setting and does nothing%s%.*s%s\n",
-               static_cast<int>(name.size()), name.data(), meant.empty() ? "." : "; did you mean ",
-               static_cast<int>(meant.size()), meant.data(), meant.empty() ? "" : "?");
+  flockfile(stderr);
+  std::fputs("mlmargin: the environment variable ", stderr);
+  PrintVisibly(name);
+  std::fprintf(stderr, " is no setting and does nothing%s%.*s%s\n",
+               meant.empty() ? "." : "; did you mean ", static_cast<int>(meant.size()),
+               meant.data(), meant.empty() ? "" : "?");
+  funlockfile(stderr);
 }
 
 }  // namespace
@@ -57,7 +74,8 @@ void NameUnknownVariables() noexcept {
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     const std::string_view text = *variable;
     const std::string_view name = text.substr(0, text.find('='));
-    const bool known = std::find(kSettings.begin(), kSettings.end(), name) != kSettings.end();
+    const bool known =
+        name == kHome || std::find(kSettings.begin(), kSettings.end(), name) != kSettings.end();
     if (name.starts_with(kPrefix) && !known) NameOne(name);
   }
 }

@@ -2,7 +2,8 @@
 #include "runtime/call_site.h"
 
 #include <backtrace.h>
-#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
 #include <unwind.h>
 
 #include <algorithm>
@@ -19,6 +20,32 @@ const char* BaseName(const char* path) {
   const char* const slash = std::strrchr(path, '/');
   return slash == nullptr ? path : slash + 1;
 }
+
+// The program or library that holds an address. Not by dladdr: that waits while another thread
+// loads a library, for as long as the library's constructors take.
+struct Module {
+  const uintptr_t address;
+  const char* path = nullptr;  // Null: there is none.
+  uintptr_t load_address = 0;  // What its own addresses are counted from.
+
+  explicit Module(const void* frame) : address(reinterpret_cast<uintptr_t>(frame)) {
+    dl_iterate_phdr(TakeIfHolds, this);
+  }
+
+ private:
+  static int TakeIfHolds(dl_phdr_info* info, size_t, void* data) {
+    auto& module = *static_cast<Module*>(data);
+    for (const ElfW(Phdr) & header : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
+      const uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+      if (header.p_type != PT_LOAD || module.address - begin >= header.p_memsz) continue;
+      const bool is_program = *info->dlpi_name == '\0';
+      module.path = is_program ? program_invocation_name : info->dlpi_name;
+      module.load_address = info->dlpi_addr;
+      return 1;
+    }
+    return 0;
+  }
+};
 
 // Libraries whose code is no place of the program: these, and the one with memcpy. By the name that
 // the loader knows a library by, which may be that of a link to it.
@@ -107,11 +134,9 @@ CallSite CallSite::OfSignal(uintptr_t address) noexcept {
 
 const void* CallSite::address() const noexcept {
   for (const void* frame : frames_) {
-    Dl_info info;
     if (frame == nullptr) break;
-    if (dladdr(frame, &info) != 0 && info.dli_fname != nullptr && IsSkipped(info.dli_fname))
-      continue;
-    return frame;
+    const Module module(frame);
+    if (module.path == nullptr || !IsSkipped(module.path)) return frame;
   }
   return nullptr;
 }
@@ -127,13 +152,13 @@ void CallSite::Describe(char* text, size_t size) const noexcept {
     std::snprintf(text, size, "%s:%d", place.file, place.line);
     return;
   }
-  Dl_info info{};
-  if (dladdr(frame, &info) == 0 || info.dli_fname == nullptr) {
+  const Module module(frame);
+  if (module.path == nullptr) {
     std::snprintf(text, size, "%p", frame);
     return;
   }
-  std::snprintf(text, size, "%s (%s+%#zx)", FunctionName(call), BaseName(info.dli_fname),
-                static_cast<size_t>(call - reinterpret_cast<uintptr_t>(info.dli_fbase)));
+  std::snprintf(text, size, "%s (%s+%#zx)", FunctionName(call), BaseName(module.path),
+                static_cast<size_t>(call - module.load_address));
 }
 
 std::string CallSite::Describe() const {

@@ -44,7 +44,13 @@ Status Locate(const Range& range, Side side, std::shared_ptr<const Block>* block
     *block = std::move(found);
     return {};
   }
-  if (found == nullptr) return {};
+  if (found == nullptr) {
+    if (!TouchesAllocation(range.address, range.bytes)) return {};
+    return InvalidRuntimeParam(
+        fmt::format("{}, which begins in memory of the caller's own and runs into memory from "
+                    "aclrtMalloc or aclrtMallocHost.",
+                    Describe(range)));
+  }
   if (side == Side::kHost && found->kind() == BlockKind::kDevice) {
     return InvalidRuntimeParam(fmt::format(
         "{}, which is device memory; expected host memory for this kind.", Describe(range)));

@@ -4,19 +4,19 @@
 #include <fmt/core.h>
 #include <signal.h>
 #include <ucontext.h>
-#include <unistd.h>
 
+#include <array>
 #include <cerrno>
-#include <cstdarg>
 #include <cstdint>
-#include <cstdio>
 #include <mutex>
+#include <string_view>
 
 #include "acl/acl.h"
 #include "runtime/isolated_memory.h"
 #include "runtime/memory.h"
 #include "runtime/never_destroyed.h"
 #include "runtime/signal_lock.h"
+#include "runtime/signal_text.h"
 
 namespace mlmargin::runtime {
 namespace {
@@ -57,27 +57,20 @@ class RunningTask {
   RunningTask* next_ = nullptr;
 };
 
-// ---- The text, in a signal handler -----------------------------------------------------------
+// ---- The report, in a signal handler ---------------------------------------------------------
 
-class Line {
- public:
-  [[gnu::format(printf, 2, 3)]] void Add(const char* format, ...) noexcept {
-    va_list arguments;
-    va_start(arguments, format);
-    const int added = std::vsnprintf(text_ + size_, sizeof(text_) - size_, format, arguments);
-    va_end(arguments);
-    if (added > 0) size_ = std::min(size_ + static_cast<size_t>(added), sizeof(text_) - 1);
-  }
-  // What has been added since the last time.
-  void Write() noexcept {
-    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text_, size_);
-    size_ = 0;
-  }
-
- private:
-  char text_[2048];
-  size_t size_ = 0;
+// One at a time, in memory of its own: a stack for signals has no room for it.
+struct Report {
+  std::mutex mutex;
+  uintptr_t address = 0;
+  const void* context = nullptr;
+  bool with_places = true;
+  IsolatedRecord record;
+  SignalText text;
+  std::array<char, 512> place{};
 };
+
+constinit Report the_report;
 
 uintptr_t FailedInstruction(const void* context) {
   const mcontext_t& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
@@ -90,12 +83,12 @@ uintptr_t FailedInstruction(const void* context) {
 #endif
 }
 
-const char* HowTouched(uintptr_t address, const void* context) {
-  if (FailedInstruction(context) == address) return "executed";
+const char* HowTouched(const Report& report) {
+  if (FailedInstruction(report.context) == report.address) return "executed";
 #if defined(__x86_64__)
   constexpr greg_t kWrite = 2;  // Of the page fault's error code.
-  const greg_t error = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR];
-  return (error & kWrite) != 0 ? "written" : "read";
+  const auto* const context = static_cast<const ucontext_t*>(report.context);
+  return (context->uc_mcontext.gregs[REG_ERR] & kWrite) != 0 ? "written" : "read";
 #else
   return "touched";
 #endif
@@ -109,104 +102,141 @@ bool StackIsSmall() {
          ((stack.ss_flags & SS_ONSTACK) != 0 && stack.ss_size < kEnough);
 }
 
-// Where the instruction is. Not asked for one that is itself out of reach: to look for the frame
-// behind it would read there.
-CallSite SiteOfAccess(uintptr_t address, const void* context) {
-  const uintptr_t instruction = FailedInstruction(context);
-  return instruction == address || StackIsSmall() ? CallSite() : CallSite::OfSignal(instruction);
+void AddPlace(std::string_view before, const CallSite& site, Report* report) {
+  if (!site.known() || !report->with_places) return;
+  site.Describe(report->place.data(), report->place.size());
+  report->text.Add(before).Add(report->place.data());
 }
 
-void AddSite(const char* before, const CallSite& site, Line* line) {
-  if (!site.known() || StackIsSmall()) return;
-  char text[512];
-  site.Describe(text, sizeof(text));
-  line->Add("%s%s", before, text);
+// " at train.cc:57", of the instruction. Not asked for one that is itself out of reach: to look for
+// the frame behind it would read there.
+void AddPlaceOfAccess(Report* report) {
+  const uintptr_t instruction = FailedInstruction(report->context);
+  if (instruction == report->address || !report->with_places) return;
+  report->text.Write();  // If the stack is damaged, what follows may fail.
+  AddPlace(" at ", CallSite::OfSignal(instruction), report);
 }
 
-void AddAllocation(const IsolatedRecord& record, Line* line) {
-  line->Add("device allocation %llu (%zu bytes at %p on device %d",
-            static_cast<unsigned long long>(record.number), record.bytes,
-            reinterpret_cast<void*>(record.device_begin), record.device_id);
-  AddSite(", from ", record.allocated_at, line);
-  line->Add(")");
+void AddAllocation(Report* report) {
+  const IsolatedRecord& record = report->record;
+  report->text.Add("device allocation ").AddNumber(record.number).Add(" (");
+  report->text.AddNumber(record.bytes).Add(" bytes at ").AddAddress(record.device_begin);
+  report->text.Add(" on device ").AddNumber(static_cast<uint64_t>(record.device_id));
+  AddPlace(", from ", record.allocated_at, report);
+  report->text.Add(")");
 }
 
-void AddDeviceAddress(uintptr_t address, const IsolatedRecord& record, const void* context,
-                      Line* line) {
-  line->Add("mlmargin: device address %p was %s by the host", reinterpret_cast<void*>(address),
-            HowTouched(address, context));
-  line->Write();  // If the stack is damaged, what follows may fail.
-  AddSite(" at ", SiteOfAccess(address, context), line);
-  line->Add(": byte %zu of ", address - record.device_begin);
-  AddAllocation(record, line);
-  if (record.freed) {
-    line->Add(", which was freed");
-    AddSite(" at ", record.freed_at, line);
-    line->Add(".\n");
+// Of the bytes of the allocation, which begin at `begin`.
+void AddByte(uintptr_t begin, Report* report) {
+  const uintptr_t end = begin + report->record.bytes;
+  const uintptr_t address = report->address;
+  report->text.Add("byte ");
+  if (address < begin) {
+    report->text.AddNumber(begin - address).Add(" before the beginning of ");
+  } else if (address >= end) {
+    report->text.AddNumber(address - end).Add(" past the end of ");
+  } else {
+    report->text.AddNumber(address - begin).Add(" of ");
+  }
+  AddAllocation(report);
+}
+
+void AddDeviceAddress(Report* report) {
+  SignalText& text = report->text;
+  text.Add("mlmargin: device address ").AddAddress(report->address);
+  text.Add(" was ").Add(HowTouched(*report)).Add(" by the host");
+  AddPlaceOfAccess(report);
+  text.Add(": ");
+  AddByte(report->record.device_begin, report);
+  if (report->record.freed) {
+    text.Add(", which was freed");
+    AddPlace(" at ", report->record.freed_at, report);
+    text.Add(".\n");
     return;
   }
-  line->Add(
+  text.Add(
       ". Device memory is out of the host's reach (MLMARGIN_DEVICE_MEMORY=isolated), as on a real "
       "device; aclrtMemcpy brings the bytes over.\n");
 }
 
-// Names the arguments of running tasks that lie in the allocation.
-void AddTasks(const IsolatedRecord& record, Line* line) {
+// Names the arguments of running tasks that lie in the allocation. False if there is none.
+bool AddTasks(Report* report) {
   const SignalLock lock(RunningTask::List().mutex);
-  if (!lock.held()) return;
+  if (!lock.held()) return false;
+  bool any = false;
   const RunningTask* running = RunningTask::List().first;
   for (; running != nullptr; running = running->next()) {
     for (const Access& access : running->task().accesses()) {
-      const uintptr_t first = reinterpret_cast<uintptr_t>(access.address) - record.device_begin;
-      if (first >= record.bytes) continue;
-      line->Add("; %s has %s there, %zu bytes from byte %zu on", running->task().api_function(),
-                access.argument, access.bytes, first);
+      const uintptr_t first =
+          reinterpret_cast<uintptr_t>(access.address) - report->record.device_begin;
+      if (first >= report->record.bytes) continue;
+      report->text.Add(any ? "; " : " by a task; ").Add(running->task().api_function());
+      report->text.Add(" has ").Add(access.argument).Add(" there, ").AddNumber(access.bytes);
+      report->text.Add(" bytes from byte ").AddNumber(first).Add(" on");
+      any = true;
     }
   }
+  return any;
 }
 
-void AddOverrun(uintptr_t address, const IsolatedRecord& record, const char* how, Line* line) {
-  const uintptr_t end = record.host_begin + record.bytes;
-  const bool behind = address >= end;
-  line->Add("mlmargin: byte %zu %s the %s of ",
-            behind ? address - end : record.host_begin - address, behind ? "past" : "before",
-            behind ? "end" : "beginning");
-  AddAllocation(record, line);
-  line->Add(" was %s by a task", how);
-  AddTasks(record, line);
-  line->Add(".\n");
+// Not a device address, but beside where the bytes really lie: it takes a task to get there, or a
+// host that runs over the end of its own memory.
+void AddOverrun(Report* report) {
+  report->text.Add("mlmargin: ");
+  AddByte(report->record.host_begin, report);
+  report->text.Add(" was ").Add(HowTouched(*report));
+  if (!AddTasks(report)) {
+    report->text.Add(" by the host");
+    AddPlaceOfAccess(report);
+  }
+  report->text.Add(".\n");
+}
+
+void ReportFault(uintptr_t address, const void* context) {
+  Report& report = the_report;
+  const SignalLock lock(report.mutex);
+  if (!lock.held()) return;
+  report.address = address;
+  report.context = context;
+  switch (FindFaultPlace(address, &report.record)) {
+    case FaultPlace::kElsewhere:
+      return;
+    case FaultPlace::kOnDevice:
+      report.with_places = !StackIsSmall();
+      AddDeviceAddress(&report);
+      break;
+    case FaultPlace::kBesideBytes:
+      report.with_places = !StackIsSmall();
+      AddOverrun(&report);
+      break;
+  }
+  report.text.Write();
 }
 
 // ---- The handler -----------------------------------------------------------------------------
 
-struct sigaction handler_before;
+struct sigaction action_before;
 
-void ReportFault(uintptr_t address, const void* context) {
-  IsolatedRecord record;
-  Line line;
-  switch (FindFaultPlace(address, &record)) {
-    case FaultPlace::kElsewhere:
-      return;
-    case FaultPlace::kOnDevice:
-      AddDeviceAddress(address, record, context, &line);
-      break;
-    case FaultPlace::kBesideBytes:
-      AddOverrun(address, record, HowTouched(address, context), &line);
-      break;
-  }
-  line.Write();
+bool HasHandler(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 ||
+         (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
 }
 
 // What would have happened without this handler. After the default action is back in place, the
 // instruction that failed does so again.
 void PassOn(int number, siginfo_t* info, void* context) {
-  if ((handler_before.sa_flags & SA_SIGINFO) != 0) {
-    handler_before.sa_sigaction(number, info, context);
-  } else if (handler_before.sa_handler == SIG_DFL || handler_before.sa_handler == SIG_IGN) {
+  const bool sent = info->si_code <= 0;  // By a process: it does not come again.
+  if (!HasHandler(action_before)) {
+    if (sent && action_before.sa_handler == SIG_IGN) return;
     signal(number, SIG_DFL);
-    if (info->si_code <= 0) raise(number);  // Sent by a process: it does not come again.
+    if (sent) raise(number);
+    return;
+  }
+  if ((action_before.sa_flags & SA_RESETHAND) != 0) signal(number, SIG_DFL);
+  if ((action_before.sa_flags & SA_SIGINFO) != 0) {
+    action_before.sa_sigaction(number, info, context);
   } else {
-    handler_before.sa_handler(number);
+    action_before.sa_handler(number);
   }
 }
 
@@ -217,15 +247,30 @@ void OnFault(int number, siginfo_t* info, void* context) {
   PassOn(number, info, context);
 }
 
+// ---- Tasks on memory that was freed ----------------------------------------------------------
+
+const char* FreeFunction(BlockKind kind) {
+  switch (kind) {
+    case BlockKind::kDevice:
+      return "aclrtFree";
+    case BlockKind::kPinnedHost:
+      return "aclrtFreeHost";
+    case BlockKind::kRegisteredHost:
+      break;
+  }
+  return "aclrtHostUnregister";
+}
+
 Status CheckNotFreed(const Task& task, const char* when) {
   for (const Access& access : task.accesses()) {
     if (access.block == nullptr || !access.block->freed()) continue;
     const CallSite freed_at = access.block->freed_at();
     return Status(ACL_ERROR_RT_DEVICE_MEM_ERROR, "EE1019",
                   fmt::format("{}: the memory of {} ({} bytes at {}) was freed{} {}; wait for the "
-                              "stream before aclrtFree.",
+                              "stream before {}.",
                               task.api_function(), access.argument, access.bytes, access.address,
-                              freed_at.known() ? " at " + freed_at.Describe() : "", when));
+                              freed_at.known() ? " at " + freed_at.Describe() : "", when,
+                              FreeFunction(access.block->kind())));
   }
   return {};
 }
@@ -235,11 +280,15 @@ Status CheckNotFreed(const Task& task, const char* when) {
 void InstallFaultReport() {
   static std::once_flag once;
   std::call_once(once, [] {
+    sigaction(SIGSEGV, nullptr, &action_before);
     struct sigaction action = {};
     action.sa_sigaction = &OnFault;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGSEGV, &action, &handler_before);
+    // The program's handler is to run as it would: with that blocked, and on that stack.
+    constexpr int kKept = SA_NODEFER | SA_RESTART | SA_ONSTACK;
+    action.sa_mask = action_before.sa_mask;
+    action.sa_flags =
+        SA_SIGINFO | (HasHandler(action_before) ? action_before.sa_flags & kKept : SA_ONSTACK);
+    sigaction(SIGSEGV, &action, nullptr);
   });
 }
 

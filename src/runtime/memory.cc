@@ -104,8 +104,13 @@ BlockTable& Registered() {
 std::atomic<size_t> device_bytes_in_use = 0;
 
 Status NoMemory(size_t size) {
-  return OutOfMemory(fmt::format("argument size is {} bytes; {} of {} are free.", size,
-                                 FreeDeviceBytes(), TotalDeviceBytes()));
+  return OutOfMemory(fmt::format("argument size is {} bytes; {} of {} are free.{}", size,
+                                 FreeDeviceBytes(), TotalDeviceBytes(),
+                                 DeviceMemoryIsIsolated()
+                                     ? " Isolated device memory also needs two mappings for each "
+                                       "live allocation, of which the "
+                                       "system gives a process vm.max_map_count."
+                                     : ""));
 }
 
 // Books `bytes` if they fit into what is left.
@@ -240,6 +245,10 @@ std::shared_ptr<const Block> FindDeviceMemory(const void* address, size_t bytes)
   return block != nullptr && block->kind() != BlockKind::kPinnedHost ? block : nullptr;
 }
 
+bool TouchesAllocation(const void* address, size_t bytes) {
+  return Allocated().Overlaps(address, bytes);
+}
+
 Status AllocateDevice(size_t size, Pages pages, int32_t device_id, void** address) {
   if (size > SIZE_MAX - (kDeviceGranule - 1)) return NoMemory(size);
   const size_t bytes = (size + kDeviceGranule - 1) / kDeviceGranule * kDeviceGranule;
@@ -279,7 +288,7 @@ Status RegisterHost(void* address, size_t bytes, int32_t device_id) {
                     "addresses after ptr, {}.",
                     bytes, address));
   }
-  if (Allocated().Overlaps(address, bytes)) {
+  if (TouchesAllocation(address, bytes)) {
     return InvalidRuntimeParam(
         fmt::format("argument ptr is {} with {} bytes, which overlaps "
                     "memory from aclrtMalloc or aclrtMallocHost; expected "

@@ -64,6 +64,9 @@ std::shared_ptr<const Block> FindBlockAt(const void* address);
 // The live block of any kind that holds all of [address, address + bytes); null if none does.
 std::shared_ptr<const Block> FindBlock(const void* address, size_t bytes);
 
+// Whether any of these bytes is in a live allocation, device or pinned memory.
+bool TouchesAllocation(const void* address, size_t bytes);
+
 // Allocates `size` (not 0) bytes at a multiple of 64, rounded up to a multiple of 32. 207001 when
 // the devices together would hold more than the machine's memory, or the allocator has none.
 enum class Pages { kOrdinary, kHuge };  // Huge pages from 2 MiB up, where the kernel has them.

@@ -9,7 +9,7 @@
 
 namespace mlmargin::runtime {
 
-// Tries for a while, since the thread that was interrupted may hold the mutex.
+// Tries for a while, half a second or so: the thread that was interrupted may hold the mutex.
 class SignalLock {
  public:
   explicit SignalLock(std::mutex& mutex) noexcept : mutex_(mutex) {
@@ -27,7 +27,7 @@ class SignalLock {
   bool held() const { return held_; }
 
  private:
-  static constexpr int kMaxTries = 10000;
+  static constexpr int kMaxTries = 1000000;
 
   std::mutex& mutex_;
   bool held_ = false;

@@ -98,6 +98,7 @@ TEST(UnknownVariablesTest, TheNearestSettingMayHaveBeenMeant) {
   EXPECT_EQ(MeantSetting("MLMARGIN_FOO"), "");                          // Three of three.
   EXPECT_EQ(MeantSetting("MLMARGIN_"), "");
   EXPECT_EQ(MeantSetting("MLMARGIN_COLOUR"), "");
+  EXPECT_EQ(MeantSetting("MLMARGIN_HOMES"), "");  // Not of the libraries.
   EXPECT_EQ(MeantSetting(std::string(1000, 'M')), "");
 }
 
@@ -106,7 +107,7 @@ TEST(UnknownVariablesDeathTest, AreNamedOnceAtTheFirstCall) {
   EXPECT_EXIT(
       {
         setenv("MLMARGIN_NUM_THREAD", "1", 1);
-        setenv("MLMARGIN_COLOUR", "red", 1);
+        setenv("MLMARGIN_COLOUR\x1b[31m", "red", 1);
         setenv("MLMARGIN_NUM_THREADS", "1", 1);
         setenv("MLMARGIN_HOME", "/", 1);
         setenv("OTHER_MLMARGIN_THREADS", "1", 1);
@@ -117,7 +118,8 @@ TEST(UnknownVariablesDeathTest, AreNamedOnceAtTheFirstCall) {
       ::testing::ExitedWithCode(0),
       "^mlmargin: the environment variable MLMARGIN_NUM_THREAD is no setting and does nothing; did "
       "you mean MLMARGIN_NUM_THREADS.\n"
-      "mlmargin: the environment variable MLMARGIN_COLOUR is no setting and does nothing.\n$");
+      "mlmargin: the environment variable MLMARGIN_COLOUR.x1b.31m is no setting and does "
+      "nothing.\n$");
 }
 
 }  // namespace

@@ -162,6 +162,18 @@ TEST_F(CopyTest, ACopyPastTheEndOfAPinnedOrDeviceBlockIsRefused) {
   EXPECT_THAT(BytesAt(device_), Each(0xEE));
 }
 
+TEST_F(CopyTest, ACopyIntoABlockFromInFrontOfItIsRefused) {
+  std::vector<unsigned char> large(2 * kBytes);
+  auto* const before = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(device_) - 1);
+  for (const aclrtMemcpyKind kind : {ACL_MEMCPY_HOST_TO_HOST, ACL_MEMCPY_DEFAULT}) {
+    EXPECT_EQ(aclrtMemcpy(before, 2, large.data(), 2, kind), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT_THAT(TakeErrorText(), HasSubstr("runs into memory from aclrtMalloc"));
+    EXPECT_EQ(aclrtMemcpy(large.data(), 2, before, 2, kind), ACL_ERROR_RT_PARAM_INVALID);
+  }
+  EXPECT_EQ(aclrtMemset(before, 2, 7, 2), ACL_ERROR_RT_PARAM_INVALID);
+  EXPECT_THAT(BytesAt(device_), Each(0xEE));
+}
+
 TEST_F(CopyTest, RowsAreCopiedAndTheBytesBetweenThemKept) {
   constexpr size_t kRows = 4;
   constexpr size_t kWidth = 5;

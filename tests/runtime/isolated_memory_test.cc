@@ -2,7 +2,6 @@
 // MLMARGIN_DEVICE_MEMORY=isolated: the host cannot touch device memory, copies and fills can, and
 // what is wrong is said with the address and the allocation.
 #include <gmock/gmock.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <array>
@@ -132,55 +131,10 @@ TEST_F(IsolatedMemoryDeathTest, OtherFaultsAreNotOurs) {
       Read(nowhere), [](int status) { return status != 0; }, testing::Not(HasSubstr("mlmargin: ")));
 }
 
-// The handler of the program, whichever was there first, ends the process its own way.
-TEST(IsolatedMemoryHandlerDeathTest, TheHandlerOfTheProgramGetsTheFault) {
-  const auto run = [] {
-    struct sigaction action = {};
-    action.sa_flags = SA_SIGINFO;
-    action.sa_sigaction = [](int, siginfo_t* info, void*) {
-      static_cast<void>(info);
-      _Exit(42);
-    };
-    sigaction(SIGSEGV, &action, nullptr);
-    void* device = nullptr;
-    if (!SetDeviceMemory(DeviceMemory::kIsolated) || aclInit(nullptr) != 0) return;
-    if (aclrtSetDevice(0) != 0 || aclrtMalloc(&device, 32, ACL_MEM_MALLOC_HUGE_FIRST) != 0) return;
-    Read(static_cast<volatile char*>(device));
-  };
-  testing::FLAGS_gtest_death_test_style = "threadsafe";  // A process without our handler.
-  EXPECT_EXIT(run(), testing::ExitedWithCode(42), "was (read|touched) by the host");
-}
-
-// Room for a handler that does next to nothing: the places are left out, and nothing beside that
-// room is written.
-TEST(IsolatedMemoryHandlerDeathTest, ASmallStackForSignalsIsEnough) {
-#ifdef MLMARGIN_SANITIZED
-  GTEST_SKIP() << "the sanitizer's own handlers need more";
-#endif
-  const auto run = [] {
-    constexpr size_t kBelow = 64 << 10;
-    static std::array<unsigned char, kBelow + (16 << 10)> memory;
-    memory.fill(0xA5);
-    const stack_t stack = {
-        .ss_sp = memory.data() + kBelow, .ss_flags = 0, .ss_size = memory.size() - kBelow};
-    sigaltstack(&stack, nullptr);
-    struct sigaction action = {};
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    action.sa_sigaction = [](int, siginfo_t*, void*) {
-      const bool clean = std::all_of(memory.begin(), memory.begin() + kBelow,
-                                     [](unsigned char byte) { return byte == 0xA5; });
-      _Exit(clean ? 42 : 1);
-    };
-    sigaction(SIGSEGV, &action, nullptr);
-    void* device = nullptr;
-    if (!SetDeviceMemory(DeviceMemory::kIsolated) || aclInit(nullptr) != 0) return;
-    if (aclrtSetDevice(0) != 0 || aclrtMalloc(&device, 32, ACL_MEM_MALLOC_HUGE_FIRST) != 0) return;
-    Read(static_cast<volatile char*>(device));
-  };
-  testing::FLAGS_gtest_death_test_style = "threadsafe";  // A process without our handler.
-  EXPECT_EXIT(
-      run(), testing::ExitedWithCode(42),
-      "by the host: byte 0 of device allocation [0-9]+ .32 bytes at 0x[0-9a-f]+ on device 0.\\.");
+TEST_F(IsolatedMemoryDeathTest, AByteBehindTheLastOneIsNamedAsThat) {
+  EXPECT_DEATH(Read(&bytes()[kBytes + 5]),
+               "by the host at .*isolated_memory_test.cc:[0-9]+: byte 5 past the end of device "
+               "allocation [0-9]+ .128 bytes");
 }
 
 // ---- Copies and fills ------------------------------------------------------------------------
@@ -285,6 +239,19 @@ TEST_F(IsolatedMemoryTest, FreedMemoryGoesBackAndItsAddressesInTheEnd) {
   EXPECT_EQ(free_after, free_before);
   EXPECT_LE(NumMappings(), mappings_before + 4200);
   EXPECT_LT(ResidentBytes(), resident_before + kGrowthNoiseBytes + (size_t{4} << 20));
+}
+
+TEST_F(IsolatedMemoryTest, WorkOnPinnedMemoryThatWasFreedNamesTheRightFunction) {
+  void* pinned = nullptr;
+  ASSERT_EQ(aclrtMallocHost(&pinned, kBytes), ACL_SUCCESS);
+  Blocker blocker;
+  ASSERT_EQ(aclrtLaunchHostFunc(nullptr, Blocker::HostFunction, &blocker), ACL_SUCCESS);
+  ASSERT_EQ(aclrtMemcpyAsync(device_, kBytes, pinned, kBytes, ACL_MEMCPY_HOST_TO_DEVICE, nullptr),
+            0);
+  ASSERT_EQ(aclrtFreeHost(pinned), ACL_SUCCESS);
+  blocker.released.Open();
+  EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_ERROR_RT_DEVICE_MEM_ERROR);
+  EXPECT_THAT(TakeErrorText(), HasSubstr("wait for the stream before aclrtFreeHost."));
 }
 
 // ---- The setting -----------------------------------------------------------------------------
