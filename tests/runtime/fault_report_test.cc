@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report of a fault at a device address passes the fault on: what the program made of SIGSEGV
 // before happens as it would have without us.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <pthread.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -144,6 +146,25 @@ TEST_F(FaultReportDeathTest, ASmallStackForSignalsIsEnough) {
         run(size), ExitedWithCode(42),
         "by the host: byte 0 of device allocation [0-9]+ .32 bytes at 0x[0-9a-f]+ on device 0.\\.");
   }
+}
+
+// The constructor of the library that is being loaded waits for the device, under the loader's
+// lock.
+TEST_F(FaultReportDeathTest, WaitsForNoLibraryThatIsBeingLoaded) {
+  const auto run = [] {
+    volatile char* const device = IsolatedBytes({});
+    alarm(20);
+    const auto wait = [](void*) {
+      while (true) pause();
+    };
+    if (aclrtLaunchHostFunc(nullptr, wait, nullptr) != 0) _Exit(1);
+    std::thread([] { dlopen(MLMARGIN_WAITING_LIBRARY, RTLD_NOW); }).detach();
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    Read(device);
+  };
+  EXPECT_EXIT(
+      run(), [](int status) { return status != 0 && !KilledBySignal(SIGALRM)(status); },
+      std::string(kFault) + " at .*fault_report_test.cc:[0-9]+: byte 0 of");
 }
 
 TEST_F(FaultReportDeathTest, ALineOfAThreadStaysWhole) {

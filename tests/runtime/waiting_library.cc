@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For race_check_test.cc: a library that waits for the device while it is being loaded.
+// For fault_report_test.cc and race_check_test.cc: a library that waits for the device while it is
+// being loaded.
 #include <unistd.h>
 
 #include "acl/acl.h"
