@@ -18,6 +18,7 @@ struct Range {
   const char* argument;
   const void* address;
   size_t bytes;
+  bool has_gaps = false;  // Between rows; what lies there may be another's.
 };
 
 std::string Describe(const Range& range) {
@@ -28,6 +29,15 @@ Status PastTheEnd(const Range& range, const Block& block) {
   return InvalidRuntimeParam(
       fmt::format("{}, which runs past the end of its block of {} bytes at {}.", Describe(range),
                   block.bytes(), block.data()));
+}
+
+// Of a range that begins in the caller's own memory.
+Status CheckStaysOwn(const Range& range) {
+  if (range.has_gaps || !TouchesAllocation(range.address, range.bytes)) return {};
+  return InvalidRuntimeParam(
+      fmt::format("{}, which begins in memory of the caller's own and runs into memory from "
+                  "aclrtMalloc or aclrtMallocHost.",
+                  Describe(range)));
 }
 
 // Finds the block that the range lies in; on the host side null for ordinary memory.
@@ -44,13 +54,7 @@ Status Locate(const Range& range, Side side, std::shared_ptr<const Block>* block
     *block = std::move(found);
     return {};
   }
-  if (found == nullptr) {
-    if (!TouchesAllocation(range.address, range.bytes)) return {};
-    return InvalidRuntimeParam(
-        fmt::format("{}, which begins in memory of the caller's own and runs into memory from "
-                    "aclrtMalloc or aclrtMallocHost.",
-                    Describe(range)));
-  }
+  if (found == nullptr) return CheckStaysOwn(range);
   if (side == Side::kHost && found->kind() == BlockKind::kDevice) {
     return InvalidRuntimeParam(fmt::format(
         "{}, which is device memory; expected host memory for this kind.", Describe(range)));
@@ -60,7 +64,7 @@ Status Locate(const Range& range, Side side, std::shared_ptr<const Block>* block
     return {};
   }
   // The caller may have registered a part of his memory only; what we gave has an end.
-  if (found->kind() == BlockKind::kRegisteredHost) return {};
+  if (found->kind() == BlockKind::kRegisteredHost) return CheckStaysOwn(range);
   return PastTheEnd(range, *found);
 }
 
@@ -109,8 +113,11 @@ CopyDirection DirectionOf(bool dst_is_device, bool src_is_device) {
 Status LocateBoth(size_t dst_bytes, size_t src_bytes, aclrtMemcpyKind kind, CheckedCopy* copy) {
   Sides sides{};
   MLMARGIN_RETURN_IF_ERROR(SidesOf(kind, &sides));
-  MLMARGIN_RETURN_IF_ERROR(Locate({"dst", copy->dst, dst_bytes}, sides.dst, &copy->dst_block));
-  MLMARGIN_RETURN_IF_ERROR(Locate({"src", copy->src, src_bytes}, sides.src, &copy->src_block));
+  const auto has_gaps = [&](size_t pitch) { return copy->height > 1 && pitch > copy->width; };
+  MLMARGIN_RETURN_IF_ERROR(Locate({"dst", copy->dst, dst_bytes, has_gaps(copy->dst_pitch)},
+                                  sides.dst, &copy->dst_block));
+  MLMARGIN_RETURN_IF_ERROR(Locate({"src", copy->src, src_bytes, has_gaps(copy->src_pitch)},
+                                  sides.src, &copy->src_block));
   copy->direction = DirectionOf(IsDevice(sides.dst, copy->dst_block.get()),
                                 IsDevice(sides.src, copy->src_block.get()));
   return {};

@@ -232,7 +232,7 @@ void PassOn(int number, siginfo_t* info, void* context) {
     if (sent) raise(number);
     return;
   }
-  if ((action_before.sa_flags & SA_RESETHAND) != 0) signal(number, SIG_DFL);
+  if ((action_before.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) signal(number, SIG_DFL);
   if ((action_before.sa_flags & SA_SIGINFO) != 0) {
     action_before.sa_sigaction(number, info, context);
   } else {

@@ -136,7 +136,7 @@ struct Conflict {
 };
 
 // The first conflict of each access with each stream. The lock is held, so places are only copied
-// here: to look them up takes the loader's lock, whose owner may wait for this one in dlopen.
+// here: to look them up takes a lock of the loader, whose owner may wait for this one in dlopen.
 std::vector<Conflict> FindConflicts(const RaceTable& table, std::span<const Access> accesses) {
   std::vector<Conflict> conflicts;
   const auto find = [&](int32_t stream_id, const StreamWork& work, const Access& access) {

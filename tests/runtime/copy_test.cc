@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
@@ -172,6 +173,21 @@ TEST_F(CopyTest, ACopyIntoABlockFromInFrontOfItIsRefused) {
   }
   EXPECT_EQ(aclrtMemset(before, 2, 7, 2), ACL_ERROR_RT_PARAM_INVALID);
   EXPECT_THAT(BytesAt(device_), Each(0xEE));
+}
+
+// The device's block lies somewhere between the two rows, and is not touched.
+TEST_F(CopyTest, WhatLiesBetweenRowsIsNotInTheWay) {
+  static std::array<unsigned char, 8> first;
+  std::array<unsigned char, 8> second;
+  first.fill(1);
+  second.fill(2);
+  const size_t pitch =
+      reinterpret_cast<uintptr_t>(second.data()) - reinterpret_cast<uintptr_t>(first.data());
+  ASSERT_LT(reinterpret_cast<uintptr_t>(device_) - reinterpret_cast<uintptr_t>(first.data()), pitch)
+      << "expected the stack above the heap, above the program's own data";
+  EXPECT_EQ(aclrtMemcpy2d(device_, 8, first.data(), pitch, 8, 2, ACL_MEMCPY_HOST_TO_DEVICE), 0);
+  EXPECT_EQ(BytesAt(device_)[0], 1);
+  EXPECT_EQ(BytesAt(device_)[8], 2);
 }
 
 TEST_F(CopyTest, RowsAreCopiedAndTheBytesBetweenThemKept) {
