@@ -72,7 +72,9 @@ Element ParseDescr(const std::string& name, const std::string& descr) {
                            "array.astype('<{}')",
                            descr, descr.substr(1)));
   }
-  Fail(name, fmt::format("its elements are '{}'; {}", descr, kExpected));
+  const bool whole = descr.size() > 1 && (descr[1] == 'i' || descr[1] == 'u');
+  Fail(name, fmt::format("its elements are '{}'; {}{}", descr, kExpected,
+                         whole ? "; save labels as array.astype('<i8')" : ""));
 }
 
 // What the parser only finds invalid.

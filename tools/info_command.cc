@@ -2,10 +2,13 @@
 // mlmargin info: what this installation is, and what its settings are and come from.
 #include <fmt/format.h>
 
-#include <array>
+#include <charconv>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "commands.h"
@@ -36,28 +39,43 @@ const char* NameOf(LabelCheck check) {
   return "warn";
 }
 
-// Where the value in use of a variable of the kernels comes from.
-std::string SourceOf(const char* variable) {
-  const char* const text = std::getenv(variable);
+std::string SourceOf(const char* text, bool understood) {
   if (text == nullptr || *text == '\0') return "default";
-  const bool ignored = EnvironmentErrors().find(variable) != std::string::npos;
-  return ignored ? fmt::format("default; \"{}\" in the environment was not understood", text)
-                 : "environment";
+  return understood ? "environment"
+                    : fmt::format("default; \"{}\" in the environment was not understood", text);
 }
 
-Setting OfDevice(const char* variable, const char* default_value) {
-  const char* const text = std::getenv(variable);
-  const bool set = text != nullptr && *text != '\0';
-  return {variable, set ? text : default_value, set ? "environment" : "default"};
+Setting OfKernels(const char* variable, std::string value) {
+  const bool ignored = EnvironmentErrors().find(variable) != std::string::npos;
+  return {variable, std::move(value), SourceOf(std::getenv(variable), !ignored)};
 }
+
+// Of the library libascendcl.so, which the command does not load.
+Setting OfDevice(const char* variable, const char* default_value,
+                 bool (*is_value)(std::string_view text)) {
+  const char* const text = std::getenv(variable);
+  const bool used = text != nullptr && is_value(text);
+  return {variable, used ? text : default_value, SourceOf(text, used)};
+}
+
+bool IsDeviceCount(std::string_view text) {
+  constexpr int kMaxDevices = 64;
+  int count = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, count);
+  return error == std::errc() && stop == end && count >= 1 && count <= kMaxDevices;
+}
+
+bool IsDeviceMemory(std::string_view text) { return text == "shared" || text == "isolated"; }
+bool IsSwitch(std::string_view text) { return text == "0" || text == "1"; }
 
 std::vector<Setting> Settings() {
-  return {{"MLMARGIN_NUM_THREADS", std::to_string(NumThreads()), SourceOf("MLMARGIN_NUM_THREADS")},
-          {"MLMARGIN_TARGET", Target(), SourceOf("MLMARGIN_TARGET")},
-          {"MLMARGIN_LABEL_CHECK", NameOf(GetLabelCheck()), SourceOf("MLMARGIN_LABEL_CHECK")},
-          OfDevice("MLMARGIN_DEVICE_COUNT", "1"),
-          OfDevice("MLMARGIN_DEVICE_MEMORY", "shared"),
-          OfDevice("MLMARGIN_RACE_CHECK", "0")};
+  return {OfKernels("MLMARGIN_NUM_THREADS", std::to_string(NumThreads())),
+          OfKernels("MLMARGIN_TARGET", Target()),
+          OfKernels("MLMARGIN_LABEL_CHECK", NameOf(GetLabelCheck())),
+          OfDevice("MLMARGIN_DEVICE_COUNT", "1", IsDeviceCount),
+          OfDevice("MLMARGIN_DEVICE_MEMORY", "shared", IsDeviceMemory),
+          OfDevice("MLMARGIN_RACE_CHECK", "0", IsSwitch)};
 }
 
 void PrintJson() {

@@ -199,18 +199,32 @@ std::optional<const char*> PrintedMatrix(const LossOptions& options) {
   return std::nullopt;
 }
 
-// Each would be written into the other.
+// The file that an array is in.
+std::filesystem::path FileOf(const std::string& array) {
+  const size_t colon = array.rfind(".npz:");
+  return std::filesystem::weakly_canonical(colon == std::string::npos ? array
+                                                                      : array.substr(0, colon + 4));
+}
+
+// Else outputs would be written into each other, or replace what they are made from.
 void RequireDifferentFiles(const LossOptions& options) {
   std::vector<std::pair<std::string, std::filesystem::path>> files;
+  const std::pair<const char*, const std::string&> inputs[] = {
+      {"SCORES", options.files.scores},
+      {"LABELS", options.files.labels},
+      {"--offsets", options.files.offsets}};
+  for (const auto& [name, path] : inputs) {
+    if (!path.empty()) files.emplace_back(name, FileOf(path));
+  }
   const std::pair<const char*, const std::string&> outputs[] = {
       {"--output", options.output}, {"--mask", options.mask}, {"--gradient", options.gradient}};
   for (const auto& [option, path] : outputs) {
     if (path.empty() || path == "-") continue;
     const std::filesystem::path file = std::filesystem::weakly_canonical(path);
-    for (const auto& [other_option, other_file] : files) {
+    for (const auto& [other, other_file] : files) {
       if (file != other_file) continue;
-      throw ToolError(fmt::format("{} and {} name one file, {}; expected one for each",
-                                  other_option, option, path));
+      throw ToolError(fmt::format("{} and {} name one file, {}; expected another for {}", other,
+                                  option, path, option));
     }
     files.emplace_back(option, file);
   }

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <exception>
 #include <limits>
+#include <new>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -75,7 +76,8 @@ void AddThreads(CLI::App* command, int* threads) {
 
 void AddOutput(CLI::App* command, const char* name, std::string* path, const char* help) {
   const auto check = [](const std::string& text) {
-    return text.empty() ? "expected the name of a file, got none" : "";
+    if (text.empty()) return "expected the name of a file, got none";
+    return text.ends_with(".npz") ? "archives are only read; expected the name of a .npy file" : "";
   };
   command->add_option(name, *path, help)->type_name("FILE")->check(CLI::Validator(check, ""));
 }
@@ -160,6 +162,23 @@ void RequireCommand(const CLI::App& app, const std::string& word) {
       command->get_name(), scores.empty() ? "none" : "only " + scores.front()));
 }
 
+// What the parser would say of words that are left over, in its order.
+[[noreturn]] void FailForExtras(const CLI::App& app) {
+  const CLI::App* const command = app.get_subcommands().front();
+  const std::vector<std::string> words = command->remaining();
+  const auto is_option = [](const std::string& word) { return word.starts_with("-"); };
+  const auto option = std::find_if(words.begin(), words.end(), is_option);
+  if (option == words.end()) {
+    throw ToolError(fmt::format("{} is one argument too many; see mlmargin {} --help",
+                                words.front(), command->get_name()));
+  }
+  std::vector<std::string> names;
+  for (const CLI::Option* known : command->get_options()) names.push_back(known->get_name());
+  const std::string name = option->substr(0, option->find('='));
+  throw ToolError(fmt::format("there is no option {}{}; see mlmargin {} --help", name,
+                              MeantName(name, names), command->get_name()));
+}
+
 int Run(int argc, char** argv) {
   CLI::App app("The multilabel margin loss of scores and labels in NumPy files.", "mlmargin");
   app.require_subcommand(1);
@@ -184,8 +203,12 @@ int Run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::RequiredError&) {
     FailForFiles(app);
+  } catch (const CLI::ExtrasError&) {
+    FailForExtras(app);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kExitError;
+    throw ToolError(error.what());
   }
   if (app.got_subcommand("loss")) return RunLoss(loss);
   if (app.got_subcommand("check")) return RunCheck(check);
@@ -201,6 +224,8 @@ int main(int argc, char** argv) {
     const int status = mlmargin::tools::Run(argc, argv);
     if (std::fflush(stdout) == 0) return status;
     fmt::print(stderr, "mlmargin: the output could not be written\n");
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "mlmargin: there is not enough memory\n");
   } catch (const std::exception& error) {
     fmt::print(stderr, "mlmargin: {}\n", error.what());
   }

@@ -3,6 +3,8 @@
 
 #include <ATen/Parallel.h>
 
+#include <string>
+
 #include "mlmargin/status.h"
 
 namespace mlmargin::pytorch {
@@ -146,6 +148,11 @@ void CheckSameDevice(const at::Tensor& tensor, const char* argument, const at::T
 }
 
 void CheckStatus(const Status& status) {
+  // By the name that they have here.
+  static const std::string kOffsets = "label_offsets";
+  TORCH_CHECK(status.message().rfind(kOffsets, 0) != 0, "multilabel_margin_loss_csr: offsets",
+              status.message().substr(kOffsets.size()),
+              " (none is below the one before it, or above the number of indices)");
   TORCH_CHECK(status.ok(), "multilabel_margin_loss: ", status.message());
 }
 

@@ -13,7 +13,7 @@ def _kind(value: Any) -> str:
 
 def _advice(name: str, value: Any) -> str:
     if is_sparse_matrix(value):
-        if name != "target":
+        if name in ("input", "local_input"):
             return "scores are dense"
         return ("multilabel_margin_loss_csr(input, matrix.indptr, matrix.indices) takes the labels "
                 "of a matrix in CSR form, which matrix.tocsr() makes")

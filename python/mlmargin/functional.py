@@ -53,7 +53,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor,
 
 
 def multilabel_margin_loss_csr(input: Tensor, offsets: Union[Tensor, "numpy.ndarray"],
-                               indices: Union[Tensor, "numpy.ndarray"],
+                               indices: Union[None, Tensor, "numpy.ndarray"] = None,
                                reduction: str = "mean") -> Tensor:
     """The same loss for label lists without padding, as a sparse matrix in CSR form has them.
 
@@ -73,7 +73,8 @@ def multilabel_margin_loss_csr(input: Tensor, offsets: Union[Tensor, "numpy.ndar
     Raises:
         RuntimeError: for a wrong type, shape or device, for offsets that fall or leave ``indices``,
             and for a label outside [0, C).
-        TypeError: for an array of another type, and for an input that is no tensor.
+        TypeError: for an array of another type, a sparse matrix in the place of its arrays, indices
+            that are missing, and an input that is no tensor.
         ValueError: for an unknown reduction.
     """
     labels = _as_tensor(offsets, "offsets"), _as_tensor(indices, "indices")
@@ -85,8 +86,12 @@ def multilabel_margin_loss_csr(input: Tensor, offsets: Union[Tensor, "numpy.ndar
 
 
 def _as_tensor(array: Union[Tensor, "numpy.ndarray"], name: str) -> Tensor:
-    if isinstance(array, Tensor):
+    if isinstance(array, Tensor) and array.layout == torch.strided:
         return array
+    if isinstance(array, Tensor):
+        raise TypeError(f"{name}: expected a dense tensor or a NumPy array, got {array.layout}; in "
+                        "CSR form its crow_indices() are what offsets, its col_indices() what "
+                        "indices want")
     if is_sparse_matrix(array):
         raise TypeError(f"{name}: expected a tensor or a NumPy array, got a sparse matrix; in "
                         "CSR form its indptr is what offsets, its indices what indices want")

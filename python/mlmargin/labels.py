@@ -4,6 +4,8 @@
 import torch
 from torch import Tensor
 
+from ._arguments import not_a_tensor
+
 
 def labels_from_multihot(multihot: Tensor, dtype: torch.dtype = torch.int64) -> Tensor:
     """Label lists, padded with -1, from a matrix that has 1 at labels and 0 elsewhere.
@@ -17,9 +19,11 @@ def labels_from_multihot(multihot: Tensor, dtype: torch.dtype = torch.int64) -> 
         labels in a row, and at least 1: for ``multilabel_margin_loss(..., padded=True)``.
 
     Raises:
-        ValueError: for another shape, another type asked for, or a value that is not 0 or 1, whose
-            position and value are named.
+        TypeError: for what is no tensor.
+        ValueError: for a tensor that is sparse or has no data, another shape, another type asked
+            for, or a value that is not 0 or 1, whose position and value are named.
     """
+    _check_tensor(multihot)
     if multihot.dim() not in (1, 2):
         raise ValueError(f"multihot: expected shape (N, C) or (C), got {tuple(multihot.shape)}")
     if dtype not in (torch.int32, torch.int64):
@@ -35,6 +39,17 @@ def labels_from_multihot(multihot: Tensor, dtype: torch.dtype = torch.int64) -> 
     position = torch.arange(len(row), device=multihot.device) - first[row]
     labels[row, position] = label.to(dtype)
     return labels if multihot.dim() == 2 else labels[0]
+
+
+def _check_tensor(multihot: Tensor) -> None:
+    if not isinstance(multihot, Tensor):
+        raise not_a_tensor("labels_from_multihot", "multihot", multihot)
+    if multihot.layout != torch.strided:
+        raise ValueError(f"multihot: expected a dense tensor, got {multihot.layout}; in CSR form its "
+                         "crow_indices() and col_indices() are what multilabel_margin_loss_csr "
+                         "takes for offsets and indices")
+    if multihot.is_meta:
+        raise ValueError("multihot: expected a tensor with data, got one on the device meta")
 
 
 def _check_ones(multihot: Tensor, is_label: Tensor) -> None:

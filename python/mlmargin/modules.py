@@ -27,5 +27,8 @@ class MultiLabelMarginLoss(torch.nn.MultiLabelMarginLoss):
         super().__init__(reduction=chosen)
         self.padded = padded
 
+    def extra_repr(self) -> str:
+        return "padded=True" if self.padded else ""
+
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return multilabel_margin_loss(input, target, reduction=self.reduction, padded=self.padded)

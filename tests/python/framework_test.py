@@ -148,6 +148,13 @@ class Refusals(unittest.TestCase):
                    matrix.indices, function=csr, error=TypeError)
         self.check("offsets: expected a tensor or a NumPy array, got a sparse matrix; in CSR form its indptr",
                    scores, matrix, matrix.indices, function=csr, error=TypeError)
+        self.check("offsets: expected a tensor or a NumPy array, got a sparse matrix", scores, matrix,
+                   function=csr, error=TypeError)
+        self.check("offsets: .* got torch.sparse_csr; in CSR form its crow_indices", scores,
+                   torch.eye(2, 3).to_sparse_csr(), function=csr, error=TypeError)
+        self.check("indices: .* got NoneType", scores, matrix.indptr, function=csr, error=TypeError)
+        self.check(r"^multilabel_margin_loss_csr: offsets must be from 3 to 4 at 2, got 2 \(none is",
+                   scores, long([0, 3, 2]), long([0, 1, 2, 0]), function=csr)
         # As PyTorch's own.
         with self.assertRaisesRegex(TypeError, "argument 'input'.* must be Tensor, not list"):
             torch.nn.functional.multilabel_margin_loss([1.0], long([0]))

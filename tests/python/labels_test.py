@@ -3,6 +3,7 @@
 
 import unittest
 
+import scipy.sparse
 import torch
 
 import mlmargin
@@ -53,6 +54,18 @@ class MultiHot(unittest.TestCase):
                 mlmargin.labels_from_multihot(torch.tensor([[0.0, 1.0], [value, value]]))
         with self.assertRaisesRegex(ValueError, r"expected shape .* got \(1, 1, 2\)"):
             mlmargin.labels_from_multihot(torch.zeros(1, 1, 2))
+        multihot = torch.tensor([[0.0, 1.0]])
+        for value, text in ((multihot.numpy(), "got numpy.ndarray; torch.from_numpy"),
+                            ([[0, 1]], "got list; torch.tensor makes one"),
+                            (scipy.sparse.csr_matrix([[0, 1]]), "got scipy.csr_matrix; .*indptr")):
+            with self.assertRaisesRegex(TypeError, "labels_from_multihot: multihot must be a Tensor, "
+                                        + text):
+                mlmargin.labels_from_multihot(value)
+        for value, text in ((multihot.to_sparse(), "got torch.sparse_coo; .*multilabel_margin_loss_csr"),
+                            (multihot.to_sparse_csr(), "got torch.sparse_csr"),
+                            (multihot.to("meta"), "with data, got one on the device meta")):
+            with self.assertRaisesRegex(ValueError, "multihot: expected a .*tensor.*" + text):
+                mlmargin.labels_from_multihot(value)
         with self.assertRaisesRegex(ValueError, "dtype: expected .* got torch.int16"):
             mlmargin.labels_from_multihot(torch.zeros(1, 2), dtype=torch.int16)
 

@@ -33,6 +33,22 @@ class BenchInfoTest(CommandCase):
                       settings["MLMARGIN_LABEL_CHECK"]["source"])
         self.assertEqual(settings["MLMARGIN_DEVICE_COUNT"], {"value": "1", "source": "default"})
 
+    def test_info_says_which_settings_of_devices_are_not_in_force(self):
+        cases = {"MLMARGIN_DEVICE_COUNT": ("1", ["0", "zero", "65", "2x"], ["2", "64"]),
+                 "MLMARGIN_DEVICE_MEMORY": ("shared", ["isolate"], ["isolated", "shared"]),
+                 "MLMARGIN_RACE_CHECK": ("0", ["yes"], ["0", "1"])}
+        for variable, (default, bad, good) in cases.items():
+            for value in bad + good + [""]:
+                done = subprocess.run([COMMAND, "info", "--json"], capture_output=True, text=True,
+                                      check=True, env=dict(os.environ, **{variable: value}))
+                source = "environment"
+                if value in bad:
+                    source = f'default; "{value}" in the environment was not understood'
+                elif not value:
+                    source = "default"
+                self.assertEqual(json.loads(done.stdout)["settings"][variable],
+                                 {"value": value if value in good else default, "source": source})
+
 
 if __name__ == "__main__":
     unittest.main()

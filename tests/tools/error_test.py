@@ -4,6 +4,7 @@
 import os
 import shutil
 import unittest
+from pathlib import Path
 
 import numpy as np
 from command_case import CommandCase
@@ -40,6 +41,9 @@ class ErrorTest(CommandCase):
             ("none.npz: No such file", "none.npz", labels),
             ("none.npz: No such file", "none.npz:scores", labels),
             ("/dev/zero: it is a pipe or a device", "/dev/zero", labels),
+            ("its elements are '<i2'; expected float16, float32, float64 or uint16 for scores, int32 or "
+             "int64 for labels; save labels as array.astype('<i8')", scores,
+             self.save("int16.npy", self.padded.astype(np.int16))),
             ("its elements are '<U1'; expected float16", self.save("text1.npy", np.array(["a"])),
              labels),
             ("labels are uint8; expected int32 or int64; for a 0/1 matrix add --multihot", scores,
@@ -91,6 +95,7 @@ class ErrorTest(CommandCase):
             for path, text in [(self.path("folder"), "it is a folder; expected the name of"),
                                (self.path("pipe"), "it is a pipe or a device; expected the name of"),
                                ("/nowhere/out.npy", "No such file"),
+                               (self.path("a.npz"), "expected the name of a .npy file"),
                                ("", "expected the name of a file, got none")]:
                 self.assert_error(text, "loss", *files, option, path, *printed)
         self.assert_error("--output and --gradient name one file", "loss", *files, "--output",
@@ -98,6 +103,29 @@ class ErrorTest(CommandCase):
         self.assert_error("--mask and --gradient name one file", "loss", *files, "--mask",
                           self.path("a.npy"), "--gradient", self.path("a.npy"))
         self.assertEqual(sorted(os.listdir(self.folder)), before)
+
+    def contents(self):
+        return {path.name: path.read_bytes() for path in Path(self.folder).iterdir()}
+
+    def test_an_output_is_no_input(self):
+        scores, labels = self.save("s.npy", self.scores), self.save("l.npy", self.padded)
+        indices, offsets = self.save("i.npy", np.array([1, 2])), self.save("o.npy", np.arange(8) // 4)
+        np.savez(self.path("b.npz"), scores=self.scores, labels=self.padded)
+        os.symlink(scores, self.path("link.npy"))
+        before = self.contents()
+        for option in "--output", "--mask", "--gradient":
+            for name, files, output in [
+                    ("SCORES", [scores, labels], scores),
+                    ("SCORES", [self.path("link.npy"), labels], scores),
+                    ("SCORES", [scores, labels], self.path("link.npy")),
+                    ("LABELS", [scores, labels], labels),
+                    ("--offsets", [scores, indices, "--offsets", offsets], offsets)]:
+                self.assert_error(f"{name} and {option} name one file, {output}; expected another for "
+                                  f"{option}", "loss", *files, option, output)
+        archive = self.path("b.npz")
+        self.assert_error("archives are only read; expected the name of a .npy file", "loss",
+                          archive + ":scores", archive + ":labels", "--mask", archive)
+        self.assertEqual(self.contents(), before)
 
     def test_usage(self):
         for command in "loss", "check":
@@ -115,6 +143,13 @@ class ErrorTest(CommandCase):
         self.assert_error("there is no command train; expected", "train")
         self.assert_error("there is no command --jso", "--jso")
         self.assert_error("there is no command ;", "")
+        self.assert_error("mlmargin: there is no option --reductoin (did you mean --reduction?); see "
+                          "mlmargin loss --help\n", "loss", "a", "b", "--reductoin", "none")
+        self.assert_error("there is no option --multi-hot (did you mean --multihot?); see mlmargin check "
+                          "--help", "check", "a", "b", "--multi-hot")
+        self.assert_error("there is no option --colour; see mlmargin info", "info", "--colour=red")
+        self.assert_error("c is one argument too many; see mlmargin loss", "loss", "a", "b", "c", "d")
+        self.assert_error("mlmargin: --threads: 1 required COUNT missing", "loss", "a", "b", "--threads")
         self.assert_error("Usage: mlmargin")
         for command in ("loss", "check", "bench"):
             self.assertIn("Examples:", self.run_command(command, "--help").stdout)
