@@ -172,24 +172,26 @@ Array Attach(Header header, const std::byte* file, size_t bytes,
   return std::move(header.array);
 }
 
-// Returns how many bytes it has.
-size_t CheckIsFile(const std::string& path) {
+void CheckIsFile(const std::string& path) {
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0) Fail(path, std::strerror(errno));
   if (S_ISDIR(status.st_mode)) Fail(path, "it is a folder; expected a .npy or .npz file");
   if (!S_ISREG(status.st_mode))
     Fail(path, "it is a pipe or a device; expected a .npy or .npz file");
   if (status.st_size == 0) Fail(path, kEmpty);
-  return static_cast<size_t>(status.st_size);
 }
 
 // ---- .npy ------------------------------------------------------------------------------------
 
 Array OpenNpy(const std::string& path) {
-  const auto bytes = CheckIsFile(path);
+  CheckIsFile(path);
   std::ifstream stream(path, std::ios::binary);
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!stream || file.number() < 0) Fail(path, std::strerror(errno));
+  struct stat status = {};  // Of what is mapped, should another have been put there meanwhile.
+  if (!stream || file.number() < 0 || fstat(file.number(), &status) != 0) {
+    Fail(path, std::strerror(errno));
+  }
+  const auto bytes = static_cast<size_t>(status.st_size);
   Header header = ReadHeader(path, stream);
   void* const data = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.number(), 0);
   if (data == MAP_FAILED) Fail(path, std::strerror(errno));

@@ -2,16 +2,16 @@
 // mlmargin info: what this installation is, and what its settings are and come from.
 #include <fmt/format.h>
 
-#include <charconv>
+#include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "commands.h"
+#include "environment/device_values.h"
 #include "mlmargin/settings.h"
 #include "mlmargin/version.h"
 
@@ -59,23 +59,21 @@ Setting OfDevice(const char* variable, const char* default_value,
 }
 
 bool IsDeviceCount(std::string_view text) {
-  constexpr int kMaxDevices = 64;
-  int count = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, count);
-  return error == std::errc() && stop == end && count >= 1 && count <= kMaxDevices;
+  return environment::ParseNumber(text, 1, environment::kMaxDevices).has_value();
 }
 
-bool IsDeviceMemory(std::string_view text) { return text == "shared" || text == "isolated"; }
-bool IsSwitch(std::string_view text) { return text == "0" || text == "1"; }
+template <const auto& kValues>
+bool IsOneOf(std::string_view text) {
+  return std::find(kValues.begin(), kValues.end(), text) != kValues.end();
+}
 
 std::vector<Setting> Settings() {
   return {OfKernels("MLMARGIN_NUM_THREADS", std::to_string(NumThreads())),
           OfKernels("MLMARGIN_TARGET", Target()),
           OfKernels("MLMARGIN_LABEL_CHECK", NameOf(GetLabelCheck())),
           OfDevice("MLMARGIN_DEVICE_COUNT", "1", IsDeviceCount),
-          OfDevice("MLMARGIN_DEVICE_MEMORY", "shared", IsDeviceMemory),
-          OfDevice("MLMARGIN_RACE_CHECK", "0", IsSwitch)};
+          OfDevice("MLMARGIN_DEVICE_MEMORY", "shared", IsOneOf<environment::kDeviceMemoryValues>),
+          OfDevice("MLMARGIN_RACE_CHECK", "0", IsOneOf<environment::kRaceCheckValues>)};
 }
 
 void PrintJson() {

@@ -132,12 +132,16 @@ void AddBench(CLI::App* app, BenchOptions* options) {
       "\nExamples:\n  mlmargin bench\n  mlmargin bench --filter half-dense --threads 1\n");
 }
 
-// The one that a word may have been meant for, as a question.
+// The one of some that a word may have been meant for, as a question.
 std::string MeantName(const std::string& word, const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
-    if (environment::EditDistance(word, name) <= 2) return fmt::format(" (did you mean {}?)", name);
-  }
-  return {};
+  const auto distance = [&](const std::string& name) {
+    return environment::EditDistance(word, name);
+  };
+  const auto nearest = std::min_element(
+      names.begin(), names.end(),
+      [&](const std::string& a, const std::string& b) { return distance(a) < distance(b); });
+  if (nearest == names.end() || distance(*nearest) > 2) return {};
+  return fmt::format(" (did you mean {}?)", *nearest);
 }
 
 // The parser would only miss a command.
@@ -165,10 +169,13 @@ void RequireCommand(const CLI::App& app, const std::string& word) {
 // What the parser would say of words that are left over, in its order.
 [[noreturn]] void FailForExtras(const CLI::App& app) {
   const CLI::App* const command = app.get_subcommands().front();
-  const std::vector<std::string> words = command->remaining();
+  // Behind a "--" they are left to the program itself.
+  std::vector<std::string> words = app.remaining(/*recurse=*/true);
+  std::erase(words, "--");
+  if (words.empty()) words.emplace_back("--");
   const auto is_option = [](const std::string& word) { return word.starts_with("-"); };
   const auto option = std::find_if(words.begin(), words.end(), is_option);
-  if (option == words.end()) {
+  if (option == words.end() || *option == "--") {
     throw ToolError(fmt::format("{} is one argument too many; see mlmargin {} --help",
                                 words.front(), command->get_name()));
   }

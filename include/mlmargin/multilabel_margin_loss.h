@@ -79,9 +79,9 @@ struct LossArguments {
   int64_t grad_loss_stride = 1;  // In elements, for kNone.
 
   // For a batch that is computed in pieces, some rows at a time: the rows of the whole batch, by
-  // which kMean divides; at most 2^53 / C. 0: N. The gradient is then that of the whole batch, bit
-  // for bit; so is its loss, if ReduceParts() of sharded_loss.h makes it, with one part, from the
-  // row_losses of all pieces.
+  // which kMean divides; from N to 2^53 / C. 0: N. The gradient is then that of the whole batch,
+  // bit for bit; so is its loss, if ReduceParts() of sharded_loss.h makes it, with one part, from
+  // the row_losses of all pieces.
   int64_t mean_rows = 0;
 
   // Scratch for a loss with kMean or kSum: N doubles, 2 * N for kFloat64. Null: from the heap. Left

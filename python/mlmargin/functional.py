@@ -62,7 +62,7 @@ def multilabel_margin_loss_csr(input: Tensor, offsets: Union[Tensor, "numpy.ndar
         offsets: N + 1 numbers, int32 or int64: the labels of row n are ``indices[offsets[n]]`` to
             ``indices[offsets[n + 1] - 1]``. ``indptr`` of a SciPy matrix. An input (C) or () is one
             row.
-        indices: the labels of all rows, int32 or int64. ``indices`` of a SciPy matrix; its values
+        indices: the labels of all rows, int32 or int64; required, its default only has words. ``indices`` of a SciPy matrix; its values
             do not matter. A list also ends at a -1.
         reduction: as for ``multilabel_margin_loss``.
 

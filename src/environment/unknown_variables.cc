@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 6> kSettings = {
 // Where an installation is, to python/setup.py.
 constexpr std::string_view kHome = "MLMARGIN_HOME";
 
-// A terminal might take what is no letter for a command.
+// A terminal might take a control character for a command.
 void PrintVisibly(std::string_view name) {
   for (const char letter : name) {
     const auto byte = static_cast<unsigned char>(letter);

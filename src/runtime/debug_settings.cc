@@ -10,6 +10,7 @@
 #include <optional>
 #include <string_view>
 
+#include "environment/device_values.h"
 #include "mlmargin/device.h"
 #include "runtime/c_api.h"
 #include "runtime/init.h"
@@ -47,8 +48,8 @@ class Switch {
   std::atomic<bool> on_ = false;
 };
 
-constinit Switch isolated_memory("MLMARGIN_DEVICE_MEMORY", {"shared", "isolated"});
-constinit Switch race_check("MLMARGIN_RACE_CHECK", {"0", "1"});
+constinit Switch isolated_memory("MLMARGIN_DEVICE_MEMORY", environment::kDeviceMemoryValues);
+constinit Switch race_check("MLMARGIN_RACE_CHECK", environment::kRaceCheckValues);
 constinit std::mutex switches_mutex;
 
 bool RequestBeforeInit(const char* function, Switch& which, bool on) {

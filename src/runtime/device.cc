@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "acl/acl.h"
+#include "environment/device_values.h"
 #include "runtime/errors.h"
 #include "runtime/never_destroyed.h"
 #include "runtime/settings.h"
@@ -24,7 +25,7 @@ struct Device {
 
 struct DeviceTable {
   std::mutex mutex;
-  std::array<Device, kMaxDevices> devices;
+  std::array<Device, environment::kMaxDevices> devices;
 };
 
 DeviceTable& Table() {

@@ -83,10 +83,10 @@ class ResetTask : public Task {
  public:
   explicit ResetTask(std::shared_ptr<Event> event) : event_(std::move(event)) {}
   Status Run() override {
-    event_->flag_.Clear();
     std::shared_ptr<EventRecord> forgotten;  // Destroyed after the lock is gone.
     std::shared_ptr<const EventRecord> forgotten_flag;
     const std::lock_guard lock(event_->mutex_);
+    event_->flag_.Clear();
     forgotten_flag.swap(event_->flag_record_);
     // A record issued meanwhile and not reached yet is the next round's.
     const bool pending =
@@ -205,11 +205,14 @@ std::shared_ptr<EventRecord> Event::latest() const {
 }
 
 void Event::SetFlag(const std::shared_ptr<EventRecord>& record) {
-  if (RaceCheckIsOn()) {
-    const std::lock_guard lock(mutex_);
+  if (!RaceCheckIsOn()) return flag_.Set();
+  {
+    const std::lock_guard lock(mutex_);  // For whoever sees the flag then.
     if (flag_record_ == nullptr) flag_record_ = record;
   }
   flag_.Set();
+  const std::lock_guard lock(mutex_);  // A reset may have come between, of an earlier flag.
+  if (flag_record_ == nullptr && flag_.IsSet()) flag_record_ = record;
 }
 
 std::shared_ptr<const EventRecord> Event::flag_record() const {

@@ -160,9 +160,7 @@ void AddDeviceAddress(Report* report) {
 }
 
 // Names the arguments of running tasks that lie in the allocation. False if there is none.
-bool AddTasks(Report* report) {
-  const SignalLock lock(RunningTask::List().mutex);
-  if (!lock.held()) return false;
+bool AddTasksLocked(Report* report) {
   bool any = false;
   const RunningTask* running = RunningTask::List().first;
   for (; running != nullptr; running = running->next()) {
@@ -172,20 +170,21 @@ bool AddTasks(Report* report) {
       if (first >= report->record.bytes) continue;
       report->text.Add(any ? "; " : " by a task; ").Add(running->task().api_function());
       report->text.Add(" has ").Add(access.argument).Add(" there, ").AddNumber(access.bytes);
-      report->text.Add(" bytes from byte ").AddNumber(first).Add(" on");
+      report->text.Add(" bytes from byte ").AddNumber(first).Add(" on").Write();
       any = true;
     }
   }
   return any;
 }
 
-// Not a device address, but beside where the bytes really lie: it takes a task to get there, or a
-// host that runs over the end of its own memory.
+// Not a device address, but beside where the bytes really lie: most likely a task got there that
+// has memory in the allocation, if one runs; else a host that ran over the end of its own.
 void AddOverrun(Report* report) {
   report->text.Add("mlmargin: ");
   AddByte(report->record.host_begin, report);
   report->text.Add(" was ").Add(HowTouched(*report));
-  if (!AddTasks(report)) {
+  const SignalLock lock(RunningTask::List().mutex);
+  if (lock.held() && !AddTasksLocked(report)) {
     report->text.Add(" by the host");
     AddPlaceOfAccess(report);
   }
@@ -218,8 +217,7 @@ void ReportFault(uintptr_t address, const void* context) {
 struct sigaction action_before;
 
 bool HasHandler(const struct sigaction& action) {
-  return (action.sa_flags & SA_SIGINFO) != 0 ||
-         (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+  return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;  // Of either type.
 }
 
 // What would have happened without this handler. After the default action is back in place, the

@@ -19,6 +19,8 @@ namespace {
 
 // Of a stream that nobody waits for, the oldest tasks are forgotten.
 constexpr size_t kMaxTasksPerStream = 4096;
+// So are the oldest orders and streams that are gone, of more; what only they tell of may then be
+// called a race.
 constexpr size_t kMaxOrdersPerStream = 4096;
 constexpr size_t kMaxGoneStreams = 1024;
 
@@ -68,13 +70,18 @@ void NoteDoneLocked(RaceTable& table, const WorkPoint& point) {
   }
 }
 
-// Whether nothing is left to learn from the point being over.
-bool IsSpent(const RaceTable& table, const WorkPoint& point) {
-  const auto found = table.streams.find(point.stream_id);
-  if (found == table.streams.end()) return true;
-  const StreamWork& work = found->second;
-  return (work.tasks.empty() || work.tasks.front().sequence > point.sequence) &&
-         (work.orders.empty() || work.orders.front().sequence > point.sequence);
+// Whether there is a task or an order of the stream up to there.
+bool HasWorkUpTo(const StreamWork& work, uint64_t sequence) {
+  return (!work.tasks.empty() && work.tasks.front().sequence <= sequence) ||
+         (!work.orders.empty() && work.orders.front().sequence <= sequence);
+}
+
+// Whether nothing is left to learn from the order: neither of what it waited for, nor of the tasks
+// of its own stream before it, from a query of its event.
+bool IsSpent(const RaceTable& table, const StreamWork& work, const Order& order) {
+  if (!work.tasks.empty() && work.tasks.front().sequence < order.sequence) return false;
+  const auto other = table.streams.find(order.other.stream_id);
+  return other == table.streams.end() || !HasWorkUpTo(other->second, order.other.sequence);
 }
 
 // Takes out the oldest orders that lead to nothing, and the streams that are gone and have no
@@ -84,7 +91,7 @@ void EraseSpentStreams(RaceTable& table) {
   while (changed) {
     changed = false;
     for (auto& [stream_id, work] : table.streams) {
-      while (!work.orders.empty() && IsSpent(table, work.orders.front().other)) {
+      while (!work.orders.empty() && IsSpent(table, work, work.orders.front())) {
         work.orders.pop_front();
         changed = true;
       }
@@ -107,15 +114,20 @@ void LimitGoneStreams(RaceTable& table) {
 }
 
 // Takes out the oldest order for the stream that the newest is for, which says more: who knows the
-// newest to be over knows both.
-void MergeIntoNewest(Orders& orders) {
+// newest to be over knows both. Where there is none, those that are spent, or else the oldest.
+void ShortenOrders(const RaceTable& table, StreamWork& work) {
+  Orders& orders = work.orders;
   Order& newest = orders.back();
   const auto oldest = std::find_if(orders.begin(), orders.end(), [&](const Order& order) {
     return order.other.stream_id == newest.other.stream_id;
   });
-  if (&*oldest == &newest) return;  // One for each stream is kept.
-  newest.other.sequence = std::max(newest.other.sequence, oldest->other.sequence);
-  orders.erase(oldest);
+  if (&*oldest != &newest) {
+    newest.other.sequence = std::max(newest.other.sequence, oldest->other.sequence);
+    orders.erase(oldest);
+    return;
+  }
+  orders.remove_if([&](const Order& order) { return IsSpent(table, work, order); });
+  if (orders.size() > kMaxOrdersPerStream) orders.pop_front();
 }
 
 bool Overlap(const Access& a, const Access& b) {
@@ -136,7 +148,7 @@ struct Conflict {
 };
 
 // The first conflict of each access with each stream. The lock is held, so places are only copied
-// here: to look them up takes a lock of the loader, whose owner may wait for this one in dlopen.
+// here: to look them up reads debug information, which takes long, and takes a lock of the loader.
 std::vector<Conflict> FindConflicts(const RaceTable& table, std::span<const Access> accesses) {
   std::vector<Conflict> conflicts;
   const auto find = [&](int32_t stream_id, const StreamWork& work, const Access& access) {
@@ -205,7 +217,7 @@ void NoteOrder(int32_t stream_id, const Order& order, Orders& room) noexcept {
   Orders& orders = found->second.orders;
   room.front() = order;
   orders.splice(orders.end(), room, room.begin());
-  if (orders.size() > kMaxOrdersPerStream) MergeIntoNewest(orders);
+  if (orders.size() > kMaxOrdersPerStream) ShortenOrders(Races(), found->second);
 }
 
 void NoteDone(int32_t stream_id, uint64_t sequence) {

@@ -4,13 +4,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <mutex>
 #include <numeric>
 #include <optional>
 #include <string>
 
+#include "environment/device_values.h"
 #include "mlmargin/device.h"
 #include "runtime/c_api.h"
 #include "runtime/init.h"
@@ -18,6 +18,9 @@
 
 namespace mlmargin::runtime {
 namespace {
+
+using environment::kMaxDevices;
+using environment::ParseNumber;
 
 constexpr int32_t kDefaultNumDevices = 1;
 constexpr const char* kModule = "RUNTIME";
@@ -31,17 +34,6 @@ struct DeviceSettings {
 DeviceSettings& Settings() {
   static NeverDestroyed<DeviceSettings> settings;
   return settings.get();
-}
-
-// The whole of `text` as a number from `low` to `high`.
-std::optional<int32_t> ParseNumber(std::string_view text, int32_t low, int32_t high) {
-  int32_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, number);
-  if (result.ec != std::errc() || result.ptr != end || number < low || number > high) {
-    return std::nullopt;
-  }
-  return number;
 }
 
 int32_t DeviceCountFromEnvironment() {

@@ -12,8 +12,6 @@
 
 namespace mlmargin::runtime {
 
-inline constexpr int32_t kMaxDevices = 64;
-
 // The numbers of the visible devices: device i of the API is number VisibleDevices()[i]. Read
 // from the settings on first use and again by each init.
 std::vector<int32_t> VisibleDevices();

@@ -4,19 +4,19 @@
 #define MLMARGIN_RUNTIME_SIGNAL_LOCK_H_
 
 #include <sched.h>
+#include <time.h>
 
+#include <cstdint>
 #include <mutex>
 
 namespace mlmargin::runtime {
 
-// Tries for a while, half a second or so: the thread that was interrupted may hold the mutex.
+// Gives up after two seconds: the thread that was interrupted may hold the mutex.
 class SignalLock {
  public:
   explicit SignalLock(std::mutex& mutex) noexcept : mutex_(mutex) {
-    for (int tries = 0; tries < kMaxTries && !held_; ++tries) {
-      held_ = mutex_.try_lock();
-      if (!held_) sched_yield();
-    }
+    const int64_t end = Seconds() + kMostSeconds;
+    while (!(held_ = mutex_.try_lock()) && Seconds() <= end) sched_yield();
   }
   ~SignalLock() {
     if (held_) mutex_.unlock();
@@ -27,7 +27,13 @@ class SignalLock {
   bool held() const { return held_; }
 
  private:
-  static constexpr int kMaxTries = 1000000;
+  static constexpr int64_t kMostSeconds = 2;
+
+  static int64_t Seconds() noexcept {
+    timespec now = {};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+  }
 
   std::mutex& mutex_;
   bool held_ = false;

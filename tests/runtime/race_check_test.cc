@@ -199,7 +199,8 @@ TEST(RaceCheckDeathTest, NamesBothPlacesOnce) {
               "for that work[^\n]*\n$");
 }
 
-// A library's constructor runs under the loader's lock, which it takes to look up a place.
+// A library's constructor runs under a lock of the loader's, which whoever looks up a place must
+// not wait for.
 TEST(RaceCheckDeathTest, AReportHoldsUpNoCallOfALibraryThatIsBeingLoaded) {
 #ifdef MLMARGIN_TSAN
   GTEST_SKIP() << "it races on purpose";

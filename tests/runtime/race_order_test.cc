@@ -140,6 +140,21 @@ TEST_F(RaceOrderTest, AQueryThatSaysNoWaitIsPending) {
   EXPECT_EQ(HostReads(), 1U);
 }
 
+// The query tells of the stream's own work before the wait, whatever else is over.
+TEST_F(RaceOrderTest, AQueryTellsOfTheWorkBeforeTheWait) {
+  Write(other_);
+  Order(other_, stream_, event_);
+  Reach(other_);
+  aclrtStream gone = nullptr;
+  ASSERT_EQ(aclrtCreateStream(&gone), ACL_SUCCESS);
+  ReadToPinned(gone);
+  End(gone);
+  aclrtEventWaitStatus status = ACL_EVENT_WAIT_STATUS_NOT_READY;
+  ASSERT_EQ(aclrtQueryEventWaitStatus(event_, &status), ACL_SUCCESS);
+  ASSERT_EQ(status, ACL_EVENT_WAIT_STATUS_COMPLETE);
+  EXPECT_EQ(HostReads(), 0U);
+}
+
 // ---- The end of a stream between -------------------------------------------------------------
 
 TEST_F(RaceOrderTest, AStreamThatWaitedForOneThatIsGone) {

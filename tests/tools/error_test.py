@@ -148,7 +148,8 @@ class ErrorTest(CommandCase):
         self.assert_error("there is no option --multi-hot (did you mean --multihot?); see mlmargin check "
                           "--help", "check", "a", "b", "--multi-hot")
         self.assert_error("there is no option --colour; see mlmargin info", "info", "--colour=red")
-        self.assert_error("c is one argument too many; see mlmargin loss", "loss", "a", "b", "c", "d")
+        for words in (["a", "b", "c", "d"], ["a", "b", "--", "c"], ["--", "a", "b", "c"]):
+            self.assert_error("c is one argument too many; see mlmargin loss", "loss", *words)
         self.assert_error("mlmargin: --threads: 1 required COUNT missing", "loss", "a", "b", "--threads")
         self.assert_error("Usage: mlmargin")
         for command in ("loss", "check", "bench"):

@@ -60,7 +60,8 @@ class LossTest(CommandCase):
         forms = {
             "int64": [scores, self.save("padded.npy", self.padded)],
             "int32": [scores, self.save("padded32.npy", self.padded.astype(np.int32))],
-            "narrow": [scores, self.save("narrow.npy", self.padded[:, :6])],
+            "wide": [scores, self.save("wide.npy", np.pad(self.padded, ((0, 0), (0, 3)),
+                                                          constant_values=-1))],
             "fortran": [self.save("fortran.npy", np.asfortranarray(self.scores)),
                         self.save("fortran_labels.npy", np.asfortranarray(self.padded))],
             "csr": [scores, self.save("indices.npy", matrix.indices), "--offsets",
