@@ -62,8 +62,8 @@ def multilabel_margin_loss_csr(input: Tensor, offsets: Union[Tensor, "numpy.ndar
         offsets: N + 1 numbers, int32 or int64: the labels of row n are ``indices[offsets[n]]`` to
             ``indices[offsets[n + 1] - 1]``. ``indptr`` of a SciPy matrix. An input (C) or () is one
             row.
-        indices: the labels of all rows, int32 or int64; required, its default only has words. ``indices`` of a SciPy matrix; its values
-            do not matter. A list also ends at a -1.
+        indices: the labels of all rows, int32 or int64; required, its default only has words.
+            ``indices`` of a SciPy matrix; its values do not matter. A list also ends at a -1.
         reduction: as for ``multilabel_margin_loss``.
 
     Tensors and NumPy arrays are read where they lie; only those that are not contiguous, and arrays
@@ -86,9 +86,9 @@ def multilabel_margin_loss_csr(input: Tensor, offsets: Union[Tensor, "numpy.ndar
 
 
 def _as_tensor(array: Union[Tensor, "numpy.ndarray"], name: str) -> Tensor:
-    if isinstance(array, Tensor) and array.layout == torch.strided:
-        return array
     if isinstance(array, Tensor):
+        if array.layout == torch.strided:
+            return array
         raise TypeError(f"{name}: expected a dense tensor or a NumPy array, got {array.layout}; in "
                         "CSR form its crow_indices() are what offsets, its col_indices() what "
                         "indices want")

@@ -195,19 +195,15 @@ void ReportFault(uintptr_t address, const void* context) {
   Report& report = the_report;
   const SignalLock lock(report.mutex);
   if (!lock.held()) return;
+  const FaultPlace place = FindFaultPlace(address, &report.record);
+  if (place == FaultPlace::kElsewhere) return;
   report.address = address;
   report.context = context;
-  switch (FindFaultPlace(address, &report.record)) {
-    case FaultPlace::kElsewhere:
-      return;
-    case FaultPlace::kOnDevice:
-      report.with_places = !StackIsSmall();
-      AddDeviceAddress(&report);
-      break;
-    case FaultPlace::kBesideBytes:
-      report.with_places = !StackIsSmall();
-      AddOverrun(&report);
-      break;
+  report.with_places = !StackIsSmall();
+  if (place == FaultPlace::kOnDevice) {
+    AddDeviceAddress(&report);
+  } else {
+    AddOverrun(&report);
   }
   report.text.Write();
 }

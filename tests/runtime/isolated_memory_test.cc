@@ -188,16 +188,24 @@ TEST_F(IsolatedMemoryTest, AsynchronousCopiesGoThrough) {
 
 // ---- Memory that is freed too early ----------------------------------------------------------
 
-TEST_F(IsolatedMemoryTest, WorkOnMemoryThatWasFreedFailsWithItsName) {
+// What is said of work whose memory is freed before it runs.
+template <class Enqueue, class Free>
+std::string TextOfWorkOnFreedMemory(const Enqueue& enqueue, const Free& free) {
   Blocker blocker;
-  ASSERT_EQ(aclrtLaunchHostFunc(nullptr, Blocker::HostFunction, &blocker), ACL_SUCCESS);
-  ASSERT_EQ(aclrtMemsetAsync(device_, kBytes, 1, kBytes, nullptr), ACL_SUCCESS);
-  ASSERT_EQ(aclrtFree(device_), ACL_SUCCESS);
+  EXPECT_EQ(aclrtLaunchHostFunc(nullptr, Blocker::HostFunction, &blocker), ACL_SUCCESS);
+  EXPECT_EQ(enqueue(), ACL_SUCCESS);
+  EXPECT_EQ(free(), ACL_SUCCESS);
   blocker.released.Open();
   EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_ERROR_RT_DEVICE_MEM_ERROR);
-  EXPECT_THAT(TakeErrorText(),
-              AllOf(HasSubstr("aclrtMemsetAsync: the memory of devPtr (128 bytes at 0x"),
-                    ContainsRegex("was freed at .*isolated_memory_test.cc:[0-9]+ before it ran")));
+  return TakeErrorText();
+}
+
+TEST_F(IsolatedMemoryTest, WorkOnMemoryThatWasFreedFailsWithItsName) {
+  EXPECT_THAT(
+      TextOfWorkOnFreedMemory([&] { return aclrtMemsetAsync(device_, kBytes, 1, kBytes, nullptr); },
+                              [&] { return aclrtFree(device_); }),
+      AllOf(HasSubstr("aclrtMemsetAsync: the memory of devPtr (128 bytes at 0x"),
+            ContainsRegex("was freed at .*isolated_memory_test.cc:[0-9]+ before it ran")));
   // The stream works on.
   EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
 }
@@ -205,14 +213,11 @@ TEST_F(IsolatedMemoryTest, WorkOnMemoryThatWasFreedFailsWithItsName) {
 TEST_F(IsolatedMemoryTest, AQueuedCopyOfMemoryThatWasFreedFailsWithItsName) {
   void* second = nullptr;
   ASSERT_EQ(aclrtMalloc(&second, kBytes, ACL_MEM_MALLOC_NORMAL_ONLY), ACL_SUCCESS);
-  Blocker blocker;
-  ASSERT_EQ(aclrtLaunchHostFunc(nullptr, Blocker::HostFunction, &blocker), ACL_SUCCESS);
-  ASSERT_EQ(aclrtMemcpyAsync(second, kBytes, device_, kBytes, ACL_MEMCPY_DEVICE_TO_DEVICE, nullptr),
-            0);
-  ASSERT_EQ(aclrtFree(device_), ACL_SUCCESS);
-  blocker.released.Open();
-  EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_ERROR_RT_DEVICE_MEM_ERROR);
-  EXPECT_THAT(TakeErrorText(), HasSubstr("aclrtMemcpyAsync: the memory of src (128 bytes at 0x"));
+  const auto copy = [&] {
+    return aclrtMemcpyAsync(second, kBytes, device_, kBytes, ACL_MEMCPY_DEVICE_TO_DEVICE, nullptr);
+  };
+  EXPECT_THAT(TextOfWorkOnFreedMemory(copy, [&] { return aclrtFree(device_); }),
+              HasSubstr("aclrtMemcpyAsync: the memory of src (128 bytes at 0x"));
 }
 
 // Of device memory in use, and of mappings that the process has.
@@ -244,14 +249,11 @@ TEST_F(IsolatedMemoryTest, FreedMemoryGoesBackAndItsAddressesInTheEnd) {
 TEST_F(IsolatedMemoryTest, WorkOnPinnedMemoryThatWasFreedNamesTheRightFunction) {
   void* pinned = nullptr;
   ASSERT_EQ(aclrtMallocHost(&pinned, kBytes), ACL_SUCCESS);
-  Blocker blocker;
-  ASSERT_EQ(aclrtLaunchHostFunc(nullptr, Blocker::HostFunction, &blocker), ACL_SUCCESS);
-  ASSERT_EQ(aclrtMemcpyAsync(device_, kBytes, pinned, kBytes, ACL_MEMCPY_HOST_TO_DEVICE, nullptr),
-            0);
-  ASSERT_EQ(aclrtFreeHost(pinned), ACL_SUCCESS);
-  blocker.released.Open();
-  EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_ERROR_RT_DEVICE_MEM_ERROR);
-  EXPECT_THAT(TakeErrorText(), HasSubstr("wait for the stream before aclrtFreeHost."));
+  const auto copy = [&] {
+    return aclrtMemcpyAsync(device_, kBytes, pinned, kBytes, ACL_MEMCPY_HOST_TO_DEVICE, nullptr);
+  };
+  EXPECT_THAT(TextOfWorkOnFreedMemory(copy, [&] { return aclrtFreeHost(pinned); }),
+              HasSubstr("wait for the stream before aclrtFreeHost."));
 }
 
 // ---- The setting -----------------------------------------------------------------------------

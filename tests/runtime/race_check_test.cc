@@ -175,19 +175,25 @@ TEST_F(RaceCheckTest, AnAbort) {
 
 // ---- How it is said --------------------------------------------------------------------------
 
+// 32 bytes of a process that checks for races, with work on them that nobody has waited for.
+void* BytesWithWork() {
+  setenv("MLMARGIN_RACE_CHECK", "1", 1);
+  void* device = nullptr;
+  if (aclInit(nullptr) != 0 || aclrtSetDevice(0) != 0) std::_Exit(101);
+  if (aclrtMalloc(&device, 32, ACL_MEM_MALLOC_HUGE_FIRST) != 0) std::_Exit(102);
+  if (aclrtMemsetAsync(device, 32, 1, 32, nullptr) != 0) std::_Exit(103);
+  return device;
+}
+
 // In a process of its own, whose log can be read.
 TEST(RaceCheckDeathTest, NamesBothPlacesOnce) {
 #ifdef MLMARGIN_TSAN
   GTEST_SKIP() << "it races on purpose";
 #endif
   const auto run = [] {
-    setenv("MLMARGIN_RACE_CHECK", "1", 1);
     setenv("ASCEND_GLOBAL_LOG_LEVEL", "3", 1);
-    void* device = nullptr;
+    void* const device = BytesWithWork();
     char got = 0;
-    if (aclInit(nullptr) != 0 || aclrtSetDevice(0) != 0) std::_Exit(1);
-    if (aclrtMalloc(&device, 32, ACL_MEM_MALLOC_HUGE_FIRST) != 0) std::_Exit(2);
-    if (aclrtMemsetAsync(device, 32, 1, 32, nullptr) != 0) std::_Exit(3);
     for (int i = 0; i < 3; ++i) aclrtMemcpy(&got, 1, device, 1, ACL_MEMCPY_DEVICE_TO_HOST);
     std::_Exit(NumRaces() == 3 ? 0 : 4);
   };
@@ -206,12 +212,8 @@ TEST(RaceCheckDeathTest, AReportHoldsUpNoCallOfALibraryThatIsBeingLoaded) {
   GTEST_SKIP() << "it races on purpose";
 #endif
   const auto run = [] {
-    setenv("MLMARGIN_RACE_CHECK", "1", 1);
     alarm(20);
-    void* device = nullptr;
-    if (aclInit(nullptr) != 0 || aclrtSetDevice(0) != 0) std::_Exit(1);
-    if (aclrtMalloc(&device, 32, ACL_MEM_MALLOC_HUGE_FIRST) != 0) std::_Exit(2);
-    if (aclrtMemsetAsync(device, 32, 1, 32, nullptr) != 0) std::_Exit(3);
+    void* const device = BytesWithWork();
     std::thread([device] {
       char got = 0;
       aclrtSetDevice(0);
